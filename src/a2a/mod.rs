@@ -1,0 +1,272 @@
+//! The objects of A2A 1.0 that the desk speaks in (package `lf.a2a.v1`).
+//!
+//! Everything here is written as ProtoJSON asks: camelCase, enum names, no nulls, empty members left out.
+//! [`decode`] reads what strangers send, leniently where ProtoJSON is lenient, and names every field at fault.
+
+pub mod card;
+pub mod decode;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::time::Timestamp;
+
+/// The protocol version this crate speaks.
+pub const PROTOCOL_VERSION: &str = "1.0";
+
+/// A `google.protobuf.Struct`: the `metadata` of an object.
+pub type Metadata = Map<String, Value>;
+
+/// Who speaks (A2A 1.0, §4.1.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// The client.
+    #[serde(rename = "ROLE_USER")]
+    User,
+    /// The agent.
+    #[serde(rename = "ROLE_AGENT")]
+    Agent,
+}
+
+/// Where a task stands (A2A 1.0, §4.1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names are A2A's own")]
+pub enum TaskState {
+    #[serde(rename = "TASK_STATE_SUBMITTED")]
+    Submitted,
+    #[serde(rename = "TASK_STATE_WORKING")]
+    Working,
+    #[serde(rename = "TASK_STATE_COMPLETED")]
+    Completed,
+    #[serde(rename = "TASK_STATE_FAILED")]
+    Failed,
+    #[serde(rename = "TASK_STATE_CANCELED")]
+    Canceled,
+    #[serde(rename = "TASK_STATE_INPUT_REQUIRED")]
+    InputRequired,
+    #[serde(rename = "TASK_STATE_REJECTED")]
+    Rejected,
+    #[serde(rename = "TASK_STATE_AUTH_REQUIRED")]
+    AuthRequired,
+}
+
+impl TaskState {
+    /// Every state, in the order of the protocol's numbers, which begin at 1.
+    pub const ALL: [Self; 8] = [
+        Self::Submitted,
+        Self::Working,
+        Self::Completed,
+        Self::Failed,
+        Self::Canceled,
+        Self::InputRequired,
+        Self::Rejected,
+        Self::AuthRequired,
+    ];
+
+    /// The name without its prefix, such as `WORKING`.
+    #[must_use]
+    pub const fn short_name(self) -> &'static str {
+        match self {
+            Self::Submitted => "SUBMITTED",
+            Self::Working => "WORKING",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+            Self::Canceled => "CANCELED",
+            Self::InputRequired => "INPUT_REQUIRED",
+            Self::Rejected => "REJECTED",
+            Self::AuthRequired => "AUTH_REQUIRED",
+        }
+    }
+
+    /// Whether a task in this state never changes again.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        matches!(
+            self,
+            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected
+        )
+    }
+
+    /// Whether a task in this state waits for somebody before it can go on.
+    #[must_use]
+    pub const fn is_interrupted(self) -> bool {
+        matches!(self, Self::InputRequired | Self::AuthRequired)
+    }
+}
+
+impl fmt::Display for TaskState {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "TASK_STATE_{}", self.short_name())
+    }
+}
+
+/// What a part holds: exactly one of these (A2A 1.0, §4.1.6).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Content {
+    /// Text.
+    Text(String),
+    /// Bytes, in padded standard base64.
+    Raw(String),
+    /// Where the content is.
+    Url(String),
+    /// Any JSON value, null included.
+    Data(Value),
+}
+
+/// One piece of a message or of an artifact (A2A 1.0, §4.1.6).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Part {
+    /// What it holds.
+    #[serde(flatten)]
+    pub content: Content,
+    /// What else is said of it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Metadata,
+    /// The name of the file it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filename: Option<String>,
+    /// Its media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+}
+
+impl Part {
+    /// A part of this content and nothing else.
+    #[must_use]
+    pub fn new(content: Content) -> Self {
+        Self {
+            content,
+            metadata: Map::new(),
+            filename: None,
+            media_type: None,
+        }
+    }
+
+    /// A part of text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(Content::Text(text.into()))
+    }
+
+    /// A part of JSON.
+    #[must_use]
+    pub fn data(value: Value) -> Self {
+        Self::new(Content::Data(value))
+    }
+}
+
+/// One turn of a conversation (A2A 1.0, §4.1.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// Chosen by its sender.
+    pub message_id: String,
+    /// The conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<String>,
+    /// The task it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Who speaks.
+    pub role: Role,
+    /// At least one.
+    pub parts: Vec<Part>,
+    /// Data of extensions, each under its own key.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Metadata,
+    /// URIs of the extensions that contributed to the message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<String>,
+    /// Tasks it refers to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reference_task_ids: Vec<String>,
+}
+
+impl Message {
+    /// A message of the agent with one text part.
+    #[must_use]
+    pub fn agent(message_id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            message_id: message_id.into(),
+            context_id: None,
+            task_id: None,
+            role: Role::Agent,
+            parts: vec![Part::text(text)],
+            metadata: Map::new(),
+            extensions: Vec::new(),
+            reference_task_ids: Vec::new(),
+        }
+    }
+}
+
+/// An output of a task (A2A 1.0, §4.1.7).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Artifact {
+    /// Unique within its task.
+    pub artifact_id: String,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// At least one.
+    pub parts: Vec<Part>,
+    /// Data of extensions, each under its own key.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Metadata,
+    /// URIs of the extensions that contributed to the artifact.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<String>,
+}
+
+/// A task's state, with what there is to say about it (A2A 1.0, §4.1.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskStatus {
+    /// Where the task stands.
+    pub state: TaskState,
+    /// For the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// Since when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<Timestamp>,
+}
+
+/// A unit of work (A2A 1.0, §4.1.1).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Made by the server.
+    pub id: String,
+    /// The conversation it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<String>,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// What it has yielded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<Artifact>,
+    /// Its messages, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Message>,
+    /// Data of extensions, each under its own key.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Metadata,
+}
+
+/// The answer to SendMessage: exactly one of these (A2A 1.0, §3.2.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SendMessageResponse {
+    /// The message opened or continued a task.
+    Task(Task),
+    /// The message is answered directly.
+    Message(Message),
+}

@@ -1,0 +1,11 @@
+//! The A2A task desk for the edge, as a pure core.
+//!
+//! Nothing in this crate reads a clock, draws random numbers, or touches a network or a disk: the same bytes in
+//! give the same bytes out on every host. Time, randomness and storage are arguments.
+
+pub mod a2a;
+pub mod json;
+pub mod refusal;
+pub mod store;
+pub mod text;
+pub mod time;

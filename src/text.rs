@@ -1,0 +1,84 @@
+//! What the contracts mean by a line break, a blank text and one line.
+//!
+//! Lengths in work/v1 and envelope/v1 are UTF-8 bytes; session coordination counts Unicode scalar values.
+
+/// Whether `c` ends a line: U+000A–U+000D, U+0085, U+2028, U+2029, and nothing else.
+#[must_use]
+pub const fn is_line_break(c: char) -> bool {
+    matches!(c, '\u{A}'..='\u{D}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether `c` is white space as ECMAScript's `trim` sees it: U+FEFF is, U+0085 and U+200B are not.
+#[must_use]
+pub const fn is_blank_char(c: char) -> bool {
+    matches!(c,
+        '\u{9}'..='\u{D}' | ' ' | '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{2028}' | '\u{2029}'
+        | '\u{202F}' | '\u{205F}' | '\u{3000}' | '\u{FEFF}')
+}
+
+/// Whether nothing but white space is in `text`; the empty text is blank.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(is_blank_char)
+}
+
+/// Whether a line break stands anywhere in `text`.
+#[must_use]
+pub fn has_line_break(text: &str) -> bool {
+    text.chars().any(is_line_break)
+}
+
+/// The longest prefix of `text` that is at most `limit` bytes and ends between two characters.
+#[must_use]
+pub fn prefix_within(text: &str, limit: usize) -> &str {
+    let mut end = 0_usize;
+    for (start, c) in text.char_indices() {
+        let next = start.saturating_add(c.len_utf8());
+        if next > limit {
+            break;
+        }
+        end = next;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seven_characters_break_a_line_and_no_other_does() {
+        let breaks: Vec<u32> = (0..=0x0010_FFFF)
+            .filter_map(char::from_u32)
+            .filter(|c| is_line_break(*c))
+            .map(u32::from)
+            .collect();
+        assert_eq!(breaks, [0xA, 0xB, 0xC, 0xD, 0x85, 0x2028, 0x2029]);
+    }
+
+    #[test]
+    fn blank_is_what_ecmascript_trims() {
+        let blanks: Vec<u32> = (0..=0x0010_FFFF)
+            .filter_map(char::from_u32)
+            .filter(|c| is_blank_char(*c))
+            .map(u32::from)
+            .collect();
+        let mut expected: Vec<u32> = vec![9, 0xA, 0xB, 0xC, 0xD, 0x20, 0xA0, 0x1680];
+        expected.extend(0x2000..=0x200A);
+        expected.extend([0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF]);
+        assert_eq!(blanks, expected);
+        assert!(is_blank(""));
+        assert!(is_blank("\u{FEFF} \t"));
+        assert!(!is_blank("\u{85}"));
+        assert!(!is_blank("\u{200B}"));
+    }
+
+    #[test]
+    fn a_prefix_never_splits_a_character() {
+        assert_eq!(prefix_within("aé€", 0), "");
+        assert_eq!(prefix_within("aé€", 2), "a");
+        assert_eq!(prefix_within("aé€", 3), "aé");
+        assert_eq!(prefix_within("aé€", 5), "aé");
+        assert_eq!(prefix_within("aé€", 6), "aé€");
+    }
+}
