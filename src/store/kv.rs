@@ -26,3 +26,21 @@ pub trait KeyValue {
     /// exists, because on some back ends two swaps from nothing both succeed.
     fn swap(&self, key: &str, current: &[u8], new: &[u8]) -> impl Future<Output = Result<bool, StoreError>>;
 }
+
+impl<K: KeyValue> KeyValue for &K {
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        K::get(self, key).await
+    }
+
+    async fn put(&self, key: &str, value: &[u8]) -> Result<(), StoreError> {
+        K::put(self, key, value).await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), StoreError> {
+        K::delete(self, key).await
+    }
+
+    async fn swap(&self, key: &str, current: &[u8], new: &[u8]) -> Result<bool, StoreError> {
+        K::swap(self, key, current, new).await
+    }
+}
