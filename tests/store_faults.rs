@@ -241,7 +241,7 @@ fn a_store_that_always_reports_the_opposite_of_a_swap_is_served() {
 #[test]
 fn a_crash_after_any_crash_loses_nothing() {
     let mut random = Random(7);
-    for run in 0..1500 {
+    for run in 0..1000 {
         let memory = Memory::default();
         let journal = RefCell::new(Journal::default());
         for life in 0..6 {
@@ -346,7 +346,7 @@ fn disordered_runs(mood: Mood, seeds: u64, tidy: bool) {
 
 #[test]
 fn writers_in_any_order_lose_nothing() {
-    disordered_runs(CALM, 1500, true);
+    disordered_runs(CALM, 1000, true);
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn writers_in_any_order_with_every_fault_lose_nothing() {
 
 #[test]
 fn a_sweep_at_any_time_takes_nothing_that_is_needed() {
-    disordered_runs(Mood { sweeps: true, ..CALM }, 1500, true);
+    disordered_runs(Mood { sweeps: true, ..CALM }, 1000, true);
     disordered_runs(
         Mood {
             one_in: 40,
