@@ -346,6 +346,22 @@ fn urgent_and_wake_are_forbidden_in_one_value_each() {
 }
 
 #[test]
+fn blocking_is_true_or_false() {
+    for (blocking, expected) in [
+        (json!(true), "ok"),
+        (json!(false), "ok"),
+        (json!(null), "invalid blocking"),
+        (json!("true"), "invalid blocking"),
+        (json!(1), "invalid blocking"),
+    ] {
+        assert_eq!(
+            verdict(Reader::Envelope, &one_member("blocking", blocking)),
+            expected
+        );
+    }
+}
+
+#[test]
 fn a_reference_has_a_type_no_anchor_and_an_id() {
     for (reference, expected) in [
         (json!("t"), "invalid refs[0]"),

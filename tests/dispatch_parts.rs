@@ -185,7 +185,9 @@ fn evidence_of(bytes: usize) -> Evidence {
     let rest = bytes - compact_len(&evidence.render(true));
     // A letter stands three times, in data, text and metadata; a line break takes two bytes in two of them and is a
     // space in the text.
-    let breaks = (0..3).find(|breaks| (rest - 5 * breaks) % 3 == 0).unwrap();
+    let breaks = (0..3)
+        .find(|breaks| (rest - 5 * breaks).is_multiple_of(3))
+        .unwrap();
     evidence.items[0].summary = text_of((rest - 5 * breaks) / 3) + &"\n".repeat(breaks);
     evidence
 }

@@ -104,6 +104,14 @@ fn rows_one_to_six_say_how_a_task_ended() {
             "Declined by the project owner.",
         ),
         (
+            with(
+                handoff("dropped", false),
+                json!({"declinedAt": AT, "answer": {"body": "Not this."}}),
+            ),
+            2,
+            "Not this.",
+        ),
+        (
             with(answer("decline", "no"), json!({"dropped": "other"})),
             5,
             "no",
