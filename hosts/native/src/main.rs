@@ -1,0 +1,3 @@
+//! The binary `a2a-edge`.
+
+fn main() {}
