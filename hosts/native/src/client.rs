@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use http::{Request, Response, StatusCode, request};
+use serde_json::{Value, json};
 use ureq::{Agent, Body};
 
 use crate::failure::{Failure, Refused};
@@ -43,7 +43,12 @@ impl Client {
             .user_agent(concat!("a2a-edge/", env!("CARGO_PKG_VERSION")))
             .build()
             .new_agent();
-        Self { agent, base, token, extensions: Vec::new() }
+        Self {
+            agent,
+            base,
+            token,
+            extensions: Vec::new(),
+        }
     }
 
     /// The same client, asking for these extensions to be active.
@@ -122,11 +127,17 @@ fn read(status: StatusCode, body: &[u8]) -> Result<Value, Failure> {
         return value.map_err(|error| Failure::Unreadable(format!("HTTP {status}, {error}")));
     }
     match value.ok().and_then(|value| value.get("error").cloned()) {
-        Some(error) if error.is_object() => Err(Failure::Refused(Refused { http: status.as_u16(), error })),
+        Some(error) if error.is_object() => Err(Failure::Refused(Refused {
+            http: status.as_u16(),
+            error,
+        })),
         _ if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN => {
             // A proxy in front may answer so, in a form of its own.
             let error = json!({"message": "not authorized"});
-            Err(Failure::Refused(Refused { http: status.as_u16(), error }))
+            Err(Failure::Refused(Refused {
+                http: status.as_u16(),
+                error,
+            }))
         }
         _ => Err(Failure::Unreadable(format!("HTTP {status}"))),
     }
@@ -143,7 +154,9 @@ pub fn segment(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte))
+            }
             byte => encoded.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -163,14 +176,20 @@ mod tests {
     #[test]
     fn an_error_in_a2as_form_is_a_refusal_and_any_other_is_unreadable() {
         let refused = read(StatusCode::BAD_REQUEST, br#"{"error":{"message":"no"}}"#);
-        assert!(matches!(refused, Err(Failure::Refused(Refused { http: 400, .. }))));
+        assert!(matches!(
+            refused,
+            Err(Failure::Refused(Refused { http: 400, .. }))
+        ));
         for (status, body) in [
             (StatusCode::OK, "<html>"),
             (StatusCode::NOT_FOUND, "<html>"),
             (StatusCode::FOUND, ""),
             (StatusCode::BAD_GATEWAY, r#"{"error":"x"}"#),
         ] {
-            assert!(matches!(read(status, body.as_bytes()), Err(Failure::Unreadable(_))), "{status}");
+            assert!(
+                matches!(read(status, body.as_bytes()), Err(Failure::Unreadable(_))),
+                "{status}"
+            );
         }
         let forbidden = read(StatusCode::FORBIDDEN, b"no").unwrap_err();
         assert_eq!(forbidden.exit_code(), 4);

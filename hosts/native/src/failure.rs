@@ -102,7 +102,11 @@ impl Refused {
             lines.push_str(&format!("\n  reason  {}", visible(reason)));
         }
         for (field, rule) in self.violations() {
-            lines.push_str(&format!("\n  field   {}\n  rule    {}", visible(field), visible(rule)));
+            lines.push_str(&format!(
+                "\n  field   {}\n  rule    {}",
+                visible(field),
+                visible(rule)
+            ));
         }
         lines
     }
@@ -188,7 +192,10 @@ mod tests {
         let codes = [400, 401, 403, 404, 409, 429, 500, 503].map(|http| refused(http).exit_code());
         assert_eq!(codes, [1, 4, 4, 1, 1, 1, 5, 5]);
         assert_eq!(Failure::Usage(String::new()).exit_code(), 2);
-        let unreachable = Failure::Unreachable { url: String::new(), why: String::new() };
+        let unreachable = Failure::Unreachable {
+            url: String::new(),
+            why: String::new(),
+        };
         assert_eq!(unreachable.exit_code(), 3);
         assert_eq!(Failure::Unreadable(String::new()).exit_code(), 5);
     }

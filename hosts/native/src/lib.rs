@@ -1,3 +1,10 @@
 //! a2a-edge on one machine: the HTTP server that carries the core, and the command line.
 
+pub mod bootstrap;
+pub mod cli;
+pub mod client;
+pub mod failure;
+pub mod host;
 pub mod server;
+pub mod text;
+pub mod wire;

@@ -90,7 +90,10 @@ pub fn columns(rows: &[Vec<String>]) -> String {
     }
     let mut text = String::new();
     for row in rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"));
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
     }
@@ -115,13 +118,19 @@ mod tests {
 
     #[test]
     fn controls_are_shown_and_not_obeyed() {
-        assert_eq!(visible("a\u{1b}[2J\tb\u{9b}1m\r\n"), "a\\u{1b}[2J\\tb\\u{9b}1m\\u{d}\\n");
+        assert_eq!(
+            visible("a\u{1b}[2J\tb\u{9b}1m\r\n"),
+            "a\\u{1b}[2J\\tb\\u{9b}1m\\u{d}\\n"
+        );
         assert_eq!(visible("né \u{202e}x\u{e0041}"), "né \\u{202e}x\\u{e0041}");
     }
 
     #[test]
     fn every_line_of_a_quote_is_marked() {
-        assert_eq!(quoted("one\r\ntwo\u{2028}three\r> four\n"), "> one\n> two\n> three\n> > four\n>");
+        assert_eq!(
+            quoted("one\r\ntwo\u{2028}three\r> four\n"),
+            "> one\n> two\n> three\n> > four\n>"
+        );
     }
 
     #[test]
@@ -140,7 +149,10 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_by_characters() {
-        let rows = [vec!["é".to_owned(), "1".to_owned()], vec!["abc".to_owned(), "22".to_owned()]];
+        let rows = [
+            vec!["é".to_owned(), "1".to_owned()],
+            vec!["abc".to_owned(), "22".to_owned()],
+        ];
         assert_eq!(columns(&rows), "é    1\nabc  22\n");
     }
 }

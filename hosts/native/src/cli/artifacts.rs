@@ -2,15 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use a2a_edge::dispatch::artifact::WorkArtifact;
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{input, put};
+use super::input;
 use crate::failure::Failure;
-use crate::wire::WORK_URI;
-
-/// The most files that a diffstat lists; its totals count all.
-const FILES: usize = 200;
 
 /// Options that say what the work yielded.
 #[derive(Debug, Args)]
@@ -59,7 +56,7 @@ impl Results {
     pub(super) fn artifacts(&self) -> Result<Vec<Value>, Failure> {
         let mut artifacts = from_files(&self.artifacts)?;
         if let Some(answer) = &self.answer {
-            artifacts.push(artifact("answer", json!([{"text": input::text(answer)?}]), Map::new()));
+            artifacts.push(answered(&input::text(answer)?)?);
         }
         if let Some(pr) = &self.pr {
             artifacts.push(pull_request(pr, self.pr_number, self.pr_state)?);
@@ -68,8 +65,12 @@ impl Results {
             artifacts.push(diffstat(&input::read(Some(file))?)?);
         }
         if !self.evidence.is_empty() {
-            let items: Result<Vec<Value>, Failure> = self.evidence.iter().map(|check| evidence_item(check)).collect();
-            artifacts.push(evidence(items?));
+            let items: Result<Vec<Value>, Failure> =
+                self.evidence.iter().map(|check| evidence_item(check)).collect();
+            artifacts.push(artifact(
+                "--evidence",
+                &json!({"kind": "evidence", "items": items?}),
+            )?);
         }
         Ok(artifacts)
     }
@@ -92,18 +93,20 @@ fn bad(file: &Path, why: &str) -> Failure {
     Failure::Usage(format!("{}: {why}", file.display()))
 }
 
-/// An artifact of one of work/v1's kinds.
-fn artifact(kind: &str, parts: Value, facts: Map<String, Value>) -> Value {
-    let mut metadata = Map::new();
-    metadata.insert("kind".to_owned(), json!(kind));
-    metadata.extend(facts);
-    json!({
-        "artifactId": kind,
-        "name": kind,
-        "parts": parts,
-        "metadata": {WORK_URI: metadata},
-        "extensions": [WORK_URI],
-    })
+/// The A2A artifact of what work/v1 says of it; `option` names the whole in what is wrong with it.
+fn artifact(option: &str, facts: &Value) -> Result<Value, Failure> {
+    let artifact = WorkArtifact::read(facts, option)
+        .map_err(|fault| Failure::Usage(format!("{}: {}", fault.field, fault.message)))?;
+    serde_json::to_value(artifact.render(true)).map_err(|error| Failure::Local(format!("{option}: {error}")))
+}
+
+/// An answer is a message too, so it has an id of its own.
+fn answered(text: &str) -> Result<Value, Failure> {
+    let id = super::send::random_id()?;
+    artifact(
+        "--answer",
+        &json!({"kind": "answer", "messageId": id, "text": text}),
+    )
 }
 
 fn pull_request(pr: &str, number: Option<u64>, state: Option<PrState>) -> Result<Value, Failure> {
@@ -111,91 +114,56 @@ fn pull_request(pr: &str, number: Option<u64>, state: Option<PrState>) -> Result
         Some((url, number)) => (url, number.parse().ok()),
         None => (pr, pr.rsplit('/').next().and_then(|last| last.parse().ok())),
     };
-    let number = number
-        .or(told)
-        .filter(|number| *number > 0)
-        .ok_or_else(|| Failure::Usage("--pr: expected URL#NUMBER, or --pr-number beside the URL".to_owned()))?;
-    if !(url.starts_with("https://") || url.starts_with("http://")) {
-        return Err(Failure::Usage("--pr: expected an http or https URL".to_owned()));
+    let number: u64 = number.or(told).ok_or_else(|| {
+        Failure::Usage("--pr: expected URL#NUMBER, or --pr-number beside the URL".to_owned())
+    })?;
+    let mut facts = json!({"kind": "pr", "url": url, "number": number});
+    if let (Some(state), Some(facts)) = (state, facts.as_object_mut()) {
+        facts.insert("state".to_owned(), json!(state.name()));
     }
-    let mut facts = Map::new();
-    facts.insert("url".to_owned(), json!(url));
-    facts.insert("number".to_owned(), json!(number));
-    put(&mut facts, "state", state.map(PrState::name));
-    let line = match state {
-        Some(state) => format!("Pull request #{number} ({}): {url}", state.name()),
-        None => format!("Pull request #{number}: {url}"),
-    };
-    Ok(artifact("pr", json!([{"url": url}, {"text": line}]), facts))
+    artifact("--pr", &facts)
 }
 
 /// A diffstat from what `git diff --numstat` prints, or from its totals as JSON.
 fn diffstat(text: &str) -> Result<Value, Failure> {
-    let facts = if text.trim_start().starts_with('{') {
-        match input::parse_json(text)? {
-            Value::Object(facts) => facts,
-            _ => Map::new(),
-        }
-    } else {
-        numstat(text)?
+    let mut facts = match text.trim_start().starts_with('{') {
+        true => input::parse_json(text)?,
+        false => numstat(text)?,
     };
-    let count = |member: &str| facts.get(member).and_then(Value::as_u64);
-    let (Some(files), Some(insertions), Some(deletions)) = (count("files"), count("insertions"), count("deletions"))
-    else {
-        return Err(Failure::Usage(
-            "--diffstat: expected numbers files, insertions and deletions".to_owned(),
-        ));
-    };
-    let line = format!("{files} files changed, {insertions} insertions, {deletions} deletions");
-    Ok(artifact("diffstat", json!([{"text": line}, {"data": facts}]), facts))
+    if let Some(facts) = facts.as_object_mut() {
+        facts.insert("kind".to_owned(), json!("diffstat"));
+    }
+    artifact("--diffstat", &facts)
 }
 
 /// Totals and files of `insertions TAB deletions TAB path` lines; a binary file's counts are `-`.
-fn numstat(text: &str) -> Result<Map<String, Value>, Failure> {
-    let (mut files, mut insertions, mut deletions) = (0_u64, 0_u64, 0_u64);
+fn numstat(text: &str) -> Result<Value, Failure> {
+    let (mut insertions, mut deletions) = (0_u64, 0_u64);
     let mut per_file = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
-        let mut cells = line.splitn(3, '\t');
-        let mut count = || match cells.next()? {
-            "-" => Some(0),
-            count => count.parse::<u64>().ok(),
-        };
-        let (Some(added), Some(removed)) = (count(), count()) else {
-            return Err(bad_numstat(line));
-        };
-        let path = cells.next().ok_or_else(|| bad_numstat(line))?;
-        files = files.saturating_add(1);
+        let (added, removed, path) = numstat_line(line).ok_or_else(|| {
+            let line = crate::text::short(line, 60);
+            Failure::Usage(format!(
+                "--diffstat: expected a line of git diff --numstat: {line}"
+            ))
+        })?;
         insertions = insertions.saturating_add(added);
         deletions = deletions.saturating_add(removed);
-        if per_file.len() < FILES {
-            per_file.push(json!({"path": path, "insertions": added, "deletions": removed}));
-        }
+        per_file.push(json!({"path": path, "insertions": added, "deletions": removed}));
     }
-    let mut facts = Map::new();
-    facts.insert("files".to_owned(), json!(files));
-    facts.insert("insertions".to_owned(), json!(insertions));
-    facts.insert("deletions".to_owned(), json!(deletions));
-    facts.insert("perFile".to_owned(), json!(per_file));
-    Ok(facts)
+    Ok(json!({
+        "files": per_file.len(),
+        "insertions": insertions,
+        "deletions": deletions,
+        "perFile": per_file,
+    }))
 }
 
-fn bad_numstat(line: &str) -> Failure {
-    let line = crate::text::short(line, 60);
-    Failure::Usage(format!("--diffstat: expected a line of git diff --numstat: {line}"))
-}
-
-fn evidence(items: Vec<Value>) -> Value {
-    let lines: Vec<String> = items
-        .iter()
-        .map(|item| {
-            let text = |member| item.get(member).and_then(Value::as_str).unwrap_or_default();
-            let code = item.get("exitCode").unwrap_or(&Value::Null);
-            format!("{} => {code}: {}", text("command"), text("summary"))
-        })
-        .collect();
-    let mut facts = Map::new();
-    facts.insert("items".to_owned(), json!(items));
-    artifact("evidence", json!([{"data": facts}, {"text": lines.join("\n")}]), facts)
+fn numstat_line(line: &str) -> Option<(u64, u64, &str)> {
+    let count = |cell: &str| if cell == "-" { Some(0) } else { cell.parse().ok() };
+    let (added, rest) = line.split_once('\t')?;
+    let (removed, path) = rest.split_once('\t')?;
+    Some((count(added)?, count(removed)?, path))
 }
 
 /// A check from `COMMAND => EXIT in TIME: SUMMARY`, of which only time and summary may be missing, or from JSON.
@@ -205,7 +173,9 @@ fn evidence_item(check: &str) -> Result<Value, Failure> {
     }
     let fail = || {
         let check = crate::text::short(check, 60);
-        Failure::Usage(format!("--evidence: expected 'COMMAND => EXIT CODE in TIME: SUMMARY', not {check}"))
+        Failure::Usage(format!(
+            "--evidence: expected 'COMMAND => EXIT CODE in TIME: SUMMARY', not {check}"
+        ))
     };
     let (command, outcome) = check.rsplit_once(" => ").ok_or_else(fail)?;
     let (head, summary) = outcome.split_once(':').unwrap_or((outcome, ""));
@@ -239,16 +209,22 @@ fn millis(time: &str) -> Option<u64> {
         return None;
     }
     let fraction: u64 = format!("{fraction:0<3}").parse().ok()?;
-    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(fraction)
+    whole
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1000)?
+        .checked_add(fraction)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use a2a_edge::dispatch::WORK_URI;
 
     #[test]
     fn a_pull_request_takes_its_number_from_the_url_or_beside_it() {
-        let facts = |pr, number| pull_request(pr, number, None).map(|it| it["metadata"][WORK_URI].to_string());
+        let facts =
+            |pr, number| pull_request(pr, number, None).map(|it| it["metadata"][WORK_URI].to_string());
         let twelve = r#"{"kind":"pr","url":"https://x/pull/12","number":12}"#;
         assert_eq!(facts("https://x/pull/12", None).as_deref(), Ok(twelve));
         assert_eq!(facts("https://x/pull/12#12", None).as_deref(), Ok(twelve));
@@ -263,7 +239,7 @@ mod tests {
         let made = pull_request("https://x/1", None, Some(PrState::Merged)).unwrap();
         let expected = json!({
             "artifactId": "pr", "name": "pr",
-            "parts": [{"url": "https://x/1"}, {"text": "Pull request #1 (merged): https://x/1"}],
+            "parts": made["parts"],
             "metadata": {WORK_URI: {"kind": "pr", "url": "https://x/1", "number": 1, "state": "merged"}},
             "extensions": [WORK_URI],
         });
@@ -276,9 +252,11 @@ mod tests {
         let made = diffstat(&format!("{text}-\t-\ta b.png\n")).unwrap();
         let facts = &made["metadata"][WORK_URI];
         assert_eq!(facts["files"], 202);
-        assert_eq!((&facts["insertions"], &facts["deletions"]), (&json!(402), &json!(201)));
+        assert_eq!(
+            (&facts["insertions"], &facts["deletions"]),
+            (&json!(402), &json!(201))
+        );
         assert_eq!(facts["perFile"].as_array().unwrap().len(), 200);
-        assert_eq!(made["parts"][0]["text"], "202 files changed, 402 insertions, 201 deletions");
         for bad in ["x\t1\ta", "1\t1", " 3 files changed"] {
             assert!(diffstat(bad).is_err(), "{bad}");
         }
@@ -290,9 +268,15 @@ mod tests {
     fn a_check_is_read_from_a_line_or_from_json() {
         let item = |check| evidence_item(check).map(|item| item.to_string());
         let ok = |command: &str, code: i32, ms: u64, summary: &str| {
-            Ok(json!({"command": command, "exitCode": code, "durationMs": ms, "summary": summary}).to_string())
+            Ok(
+                json!({"command": command, "exitCode": code, "durationMs": ms, "summary": summary})
+                    .to_string(),
+            )
         };
-        assert_eq!(item("cargo test => 0 in 41s: 212 passed"), ok("cargo test", 0, 41_000, "212 passed"));
+        assert_eq!(
+            item("cargo test => 0 in 41s: 212 passed"),
+            ok("cargo test", 0, 41_000, "212 passed")
+        );
         assert_eq!(item("a => b => -1 in 2.5s: x: y"), ok("a => b", -1, 2500, "x: y"));
         assert_eq!(item("make => 2"), ok("make", 2, 0, ""));
         assert_eq!(item("make => 2 in 7ms"), ok("make", 2, 7, ""));

@@ -45,13 +45,31 @@ fn text(card: &Value) -> String {
         ("streaming", show::cell(card, "/capabilities/streaming", whole)),
         ("push", show::cell(card, "/capabilities/pushNotifications", whole)),
     ]);
-    let description = card.get("description").and_then(Value::as_str).unwrap_or_default();
+    let description = card
+        .get("description")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     text.push_str(&format!("\ndescription\n{}\n", quoted(description)));
     let none = Value::Null;
     let capabilities = card.get("capabilities").unwrap_or(&none);
-    text.push_str(&section("interfaces", card, "supportedInterfaces", &["/protocolBinding", "/protocolVersion", "/url"]));
-    text.push_str(&section("extensions", capabilities, "extensions", &["/uri", "/description"]));
-    text.push_str(&section("skills", card, "skills", &["/id", "/name", "/description"]));
+    text.push_str(&section(
+        "interfaces",
+        card,
+        "supportedInterfaces",
+        &["/protocolBinding", "/protocolVersion", "/url"],
+    ));
+    text.push_str(&section(
+        "extensions",
+        capabilities,
+        "extensions",
+        &["/uri", "/description"],
+    ));
+    text.push_str(&section(
+        "skills",
+        card,
+        "skills",
+        &["/id", "/name", "/description"],
+    ));
     text
 }
 

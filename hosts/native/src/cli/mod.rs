@@ -55,10 +55,22 @@ struct Cli {
 #[derive(Clone, Debug, Args)]
 struct Common {
     /// Address of the agent
-    #[arg(long, global = true, env = "A2A_EDGE_URL", value_name = "URL", default_value = "http://127.0.0.1:8420")]
+    #[arg(
+        long,
+        global = true,
+        env = "A2A_EDGE_URL",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8420"
+    )]
     url: String,
     /// Token of the participant that acts
-    #[arg(long, global = true, env = "A2A_EDGE_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        env = "A2A_EDGE_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true
+    )]
     token: Option<String>,
     /// Session to address, where the address alone does not tell
     #[arg(long, global = true, env = "A2A_EDGE_TENANT", value_name = "SESSION")]
@@ -119,7 +131,11 @@ struct Report {
 
 impl Report {
     const fn done(text: String, json: Value) -> Self {
-        Self { text, json, code: exit::DONE }
+        Self {
+            text,
+            json,
+            code: exit::DONE,
+        }
     }
 }
 
@@ -215,8 +231,14 @@ mod tests {
         assert!(found.len() > 20, "{}", found.len());
         for (path, mut command) in found {
             let help = command.render_long_help().to_string();
-            let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{path} has no examples"));
-            let mut lines = examples.lines().map(str::trim).filter(|line| line.contains("a2a-edge")).peekable();
+            let (_, examples) = help
+                .split_once("Examples:\n")
+                .unwrap_or_else(|| panic!("{path} has no examples"));
+            let mut lines = examples
+                .lines()
+                .map(str::trim)
+                .filter(|line| line.contains("a2a-edge"))
+                .peekable();
             assert!(lines.peek().is_some(), "{path}");
             for line in lines {
                 // What stands before a pipe makes the input; what stands after `<` or `|` is the shell's.

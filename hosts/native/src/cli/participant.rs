@@ -120,7 +120,9 @@ impl Add {
         put(&mut body, "kind", self.kind.map(Kind::name));
         put(&mut body, "role", self.role.map(Role::name));
         self.key.put(&mut body);
-        let answer = common.client().post("/operator/v1/participants:add", &Value::Object(body))?;
+        let answer = common
+            .client()
+            .post("/operator/v1/participants:add", &Value::Object(body))?;
         let participant = answer.get("participant").unwrap_or(&Value::Null);
         let mut text = show::participant(participant);
         text.push_str(&show::token(&answer));
@@ -133,17 +135,28 @@ impl Revoke {
         let mut body = Map::new();
         body.insert("participantId".to_owned(), json!(self.participant));
         self.key.put(&mut body);
-        let answer = common.client().post("/operator/v1/participants:revoke", &Value::Object(body))?;
+        let answer = common
+            .client()
+            .post("/operator/v1/participants:revoke", &Value::Object(body))?;
         let participant = answer.get("participant").unwrap_or(&Value::Null);
-        let text = format!("Revoked; the token no longer works.\n{}", show::participant(participant));
+        let text = format!(
+            "Revoked; the token no longer works.\n{}",
+            show::participant(participant)
+        );
         Ok(Report::done(text, answer))
     }
 }
 
 fn list(common: &Common) -> Outcome {
-    let answer = common.client().post("/operator/v1/participants:list", &json!({}))?;
+    let answer = common
+        .client()
+        .post("/operator/v1/participants:list", &json!({}))?;
     let cell = |value: &Value, member: &str| show::cell(value, &format!("/{member}"), 40);
-    let mut rows = vec![["PARTICIPANT", "ROLE", "KIND", "NAME"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["PARTICIPANT", "ROLE", "KIND", "NAME"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     for participant in show::list(&answer, "participants") {
         let members = ["participantId", "role", "kind", "displayName"];
         rows.push(members.map(|member| cell(participant, member)).to_vec());

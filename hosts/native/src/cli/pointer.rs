@@ -67,19 +67,30 @@ impl Printer {
     fn print(&mut self, value: &Value, path: Option<&[Step]>) {
         let here = path.is_some_and(|path| !leads_on(value, path));
         if here {
-            let width = if value.is_object() || value.is_array() { 1 } else { scalar(value).chars().count() };
+            let width = if value.is_object() || value.is_array() {
+                1
+            } else {
+                scalar(value).chars().count()
+            };
             self.found = Some((self.lines.len(), self.line.chars().count(), width));
         }
         match value {
             Value::Object(members) if !members.is_empty() => {
                 let entries = members.iter().map(|(name, value)| {
                     let on_the_way = Step::Member(name.clone());
-                    (format!("{}: ", scalar(&Value::String(name.clone()))), on_the_way, value)
+                    (
+                        format!("{}: ", scalar(&Value::String(name.clone()))),
+                        on_the_way,
+                        value,
+                    )
                 });
                 self.block('{', entries, path, '}');
             }
             Value::Array(items) if !items.is_empty() => {
-                let entries = items.iter().enumerate().map(|(index, value)| (String::new(), Step::Index(index), value));
+                let entries = items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, value)| (String::new(), Step::Index(index), value));
                 self.block('[', entries, path, ']');
             }
             scalar_or_empty => self.line.push_str(&scalar(scalar_or_empty)),
@@ -99,7 +110,9 @@ impl Printer {
         for (name, step, value) in entries {
             self.end_line();
             self.line.push_str(&name);
-            let rest = path.and_then(|path| path.split_first()).filter(|(first, _)| **first == step);
+            let rest = path
+                .and_then(|path| path.split_first())
+                .filter(|(first, _)| **first == step);
             self.print(value, rest.map(|(_, rest)| rest));
             left = left.saturating_sub(1);
             if left > 0 {
@@ -156,7 +169,10 @@ mod tests {
 
     #[test]
     fn the_whole_can_be_at_fault() {
-        assert_eq!(point(&json!(12), "work", "work", "expected an object"), "  12\n  ^^ expected an object\n");
+        assert_eq!(
+            point(&json!(12), "work", "work", "expected an object"),
+            "  12\n  ^^ expected an object\n"
+        );
         assert_eq!(point(&json!([]), "work", "work", "no"), "  []\n  ^ no\n");
     }
 
@@ -164,7 +180,10 @@ mod tests {
     fn a_path_without_the_root_is_read_from_the_value() {
         let value = json!({"refs": [{"type": "é"}]});
         let shown = point(&value, "envelope", "refs[0].type", "no");
-        assert!(shown.contains("\n        \"type\": \"é\"\n                ^^^ no\n"), "{shown}");
+        assert!(
+            shown.contains("\n        \"type\": \"é\"\n                ^^^ no\n"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -268,7 +268,11 @@ impl Create {
     fn run(self, client: &Client) -> Outcome {
         let mut body = Map::new();
         body.insert("title".to_owned(), json!(self.title));
-        put(&mut body, "body", self.body.as_deref().map(input::text).transpose()?);
+        put(
+            &mut body,
+            "body",
+            self.body.as_deref().map(input::text).transpose()?,
+        );
         put_list(&mut body, "to", &self.to);
         put(&mut body, "maxAssignees", self.max_assignees);
         put(&mut body, "expiresInSeconds", self.expires_in);
@@ -323,7 +327,9 @@ impl Plain {
         let then = match action {
             "claim" => show::next(
                 "say how it goes, and finish it",
-                &format!("a2a-edge requests progress {id} --stage review\n  a2a-edge requests complete {id} --answer TEXT"),
+                &format!(
+                    "a2a-edge requests progress {id} --stage review\n  a2a-edge requests complete {id} --answer TEXT"
+                ),
             ),
             _ => String::new(),
         };
@@ -336,10 +342,17 @@ impl Progress {
         let mut body = self.said.body(&self.request, "progress")?;
         put(&mut body, "stage", self.stage.map(Stage::value));
         let artifacts = super::artifacts::from_files(&self.artifacts)?;
-        put(&mut body, "artifacts", (!artifacts.is_empty()).then_some(artifacts));
+        put(
+            &mut body,
+            "artifacts",
+            (!artifacts.is_empty()).then_some(artifacts),
+        );
         let answer = call(client, "update", body)?;
         let id = show::word(&answer, "/request/requestId", "REQUEST");
-        let then = show::next("finish it", &format!("a2a-edge requests complete {id} --answer TEXT"));
+        let then = show::next(
+            "finish it",
+            &format!("a2a-edge requests complete {id} --answer TEXT"),
+        );
         Ok(report(answer, &then))
     }
 }
@@ -348,7 +361,11 @@ impl Complete {
     fn run(self, client: &Client) -> Outcome {
         let mut body = self.said.body(&self.request, "complete")?;
         let artifacts = self.results.artifacts()?;
-        put(&mut body, "artifacts", (!artifacts.is_empty()).then_some(artifacts));
+        put(
+            &mut body,
+            "artifacts",
+            (!artifacts.is_empty()).then_some(artifacts),
+        );
         let answer = call(client, "update", body)?;
         let then = match show::word(&answer, "/request/taskId", "") {
             id if id.is_empty() => String::new(),
@@ -372,7 +389,11 @@ impl Said {
         let mut body = Map::new();
         body.insert("requestId".to_owned(), json!(request));
         body.insert("action".to_owned(), json!(action));
-        put(&mut body, "note", self.note.as_deref().map(input::text).transpose()?);
+        put(
+            &mut body,
+            "note",
+            self.note.as_deref().map(input::text).transpose()?,
+        );
         self.key.put(&mut body);
         Ok(body)
     }

@@ -1,6 +1,6 @@
 //! `send`: a client's message.
 
-use crate::wire::{ENVELOPE_URI, GATE_URI, WORK_URI};
+use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
@@ -119,7 +119,10 @@ impl Send {
     pub(super) fn run(self, common: &Common) -> Outcome {
         let extensions = self.activation.extensions();
         let body = self.body(&extensions, input::piped)?;
-        let answer = common.client().activating(extensions).post("/message:send", &body)?;
+        let answer = common
+            .client()
+            .activating(extensions)
+            .post("/message:send", &body)?;
         let text = match (answer.get("task"), answer.get("message")) {
             (Some(task), _) => format!("{}{}", show::task(task), then(task)),
             (None, Some(message)) => format!("{}\n", crate::text::quoted(&show::parts(message))),
@@ -195,7 +198,7 @@ fn then(task: &Value) -> String {
 }
 
 /// An id that no other message has.
-fn random_id() -> Result<String, Failure> {
+pub(super) fn random_id() -> Result<String, Failure> {
     let low = getrandom::u64();
     let high = getrandom::u64();
     match (high, low) {
@@ -212,7 +215,11 @@ mod tests {
 
     fn body(words: &[&str]) -> Result<Value, Failure> {
         let line = ["a2a-edge", "send"].iter().chain(words);
-        let Ok(Cli { command: Command::Send(send), .. }) = Cli::try_parse_from(line) else {
+        let Ok(Cli {
+            command: Command::Send(send),
+            ..
+        }) = Cli::try_parse_from(line)
+        else {
             panic!("{words:?}");
         };
         let extensions = send.activation.extensions();
@@ -222,8 +229,22 @@ mod tests {
     #[test]
     fn a_handoff_carries_every_field_in_the_contracts_order() {
         let body = body(&[
-            "--handoff", "T", "--label", "l", "--priority", "low", "--writes", "w", "--acceptance", "a",
-            "--acceptance", "b", "--message-id", "m1", "--no-wait", "Do it",
+            "--handoff",
+            "T",
+            "--label",
+            "l",
+            "--priority",
+            "low",
+            "--writes",
+            "w",
+            "--acceptance",
+            "a",
+            "--acceptance",
+            "b",
+            "--message-id",
+            "m1",
+            "--no-wait",
+            "Do it",
         ])
         .unwrap();
         let work = json!({"skill": "handoff", "title": "T", "acceptance": ["a", "b"], "writes": ["w"],
@@ -241,7 +262,8 @@ mod tests {
     #[test]
     fn a_plain_message_names_no_extension_and_waits() {
         let body = body(&["--plain", "--message-id", "m1", "--no-wait", "--wait", "hello"]).unwrap();
-        let expected = json!({"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "hello"}]}});
+        let expected =
+            json!({"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "hello"}]}});
         assert_eq!(body.to_string(), expected.to_string());
     }
 
@@ -249,13 +271,19 @@ mod tests {
     fn a_status_request_names_its_task_or_none() {
         let work = |words: &[&str]| body(words).unwrap()["message"]["metadata"][WORK_URI].clone();
         assert_eq!(work(&["--status"]), json!({"skill": "status"}));
-        assert_eq!(work(&["--status", "t1"]), json!({"skill": "status", "task": "t1"}));
+        assert_eq!(
+            work(&["--status", "t1"]),
+            json!({"skill": "status", "task": "t1"})
+        );
     }
 
     #[test]
     fn a_message_without_words_is_refused_and_a_handoff_has_its_title() {
         assert!(matches!(body(&[]), Err(Failure::Usage(_))));
-        assert_eq!(body(&["--handoff", "T"]).unwrap()["message"]["parts"], json!([{"text": "T"}]));
+        assert_eq!(
+            body(&["--handoff", "T"]).unwrap()["message"]["parts"],
+            json!([{"text": "T"}])
+        );
     }
 
     #[test]
@@ -270,6 +298,9 @@ mod tests {
             extensions: ["envelope", WORK_URI, "https://x/y"].map(str::to_owned).to_vec(),
             plain: false,
         };
-        assert_eq!(activation.extensions(), [WORK_URI, GATE_URI, ENVELOPE_URI, "https://x/y"]);
+        assert_eq!(
+            activation.extensions(),
+            [WORK_URI, GATE_URI, ENVELOPE_URI, "https://x/y"]
+        );
     }
 }

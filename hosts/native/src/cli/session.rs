@@ -72,7 +72,10 @@ impl Create {
         let session = show::cell(&answer, "/sessionId", usize::MAX);
         let mut text = facts(&[("session", session), ("owner", visible(&self.owner))]);
         text.push_str(&show::token(&answer));
-        text.push_str(&show::next("add members and clients", "A2A_EDGE_TOKEN=TOKEN a2a-edge participant add NAME"));
+        text.push_str(&show::next(
+            "add members and clients",
+            "A2A_EDGE_TOKEN=TOKEN a2a-edge participant add NAME",
+        ));
         Ok(Report::done(text, answer))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What a client wrote is quoted line by line: the reader may be a model, and must not take it for instructions.
 
-use crate::wire::WORK_URI;
+use a2a_edge::dispatch::WORK_URI;
 use serde_json::Value;
 
 use crate::text::{facts, quoted, short, visible};
@@ -84,7 +84,11 @@ pub(super) fn task(task: &Value) -> String {
     }
     for artifact in list(task, "artifacts") {
         let name = cell(artifact, "/name", TITLE);
-        let name = if name.is_empty() { cell(artifact, "/artifactId", TITLE) } else { name };
+        let name = if name.is_empty() {
+            cell(artifact, "/artifactId", TITLE)
+        } else {
+            name
+        };
         text.push_str(&block(&format!("artifact {name}"), &parts(artifact)));
     }
     text
@@ -107,7 +111,12 @@ pub(super) fn parts(holder: &Value) -> String {
             return Some(text.to_owned());
         }
         if part.get("raw").is_some() {
-            return Some(format!("(bytes: {})", text("filename").or_else(|| text("mediaType")).unwrap_or("unnamed")));
+            return Some(format!(
+                "(bytes: {})",
+                text("filename")
+                    .or_else(|| text("mediaType"))
+                    .unwrap_or("unnamed")
+            ));
         }
         part.get("data").map(Value::to_string)
     });
@@ -138,15 +147,22 @@ pub(super) fn desk_task(task: &Value) -> String {
         ("request", cell(task, "/requestId", WHOLE)),
     ]);
     let title = task.get("title").and_then(Value::as_str).unwrap_or_default();
-    format!("{text}{}{}{}", block("title", title), criteria(draft), lines("writes", draft, "writes"))
-        + &after_deciding(task)
+    format!(
+        "{text}{}{}{}",
+        block("title", title),
+        criteria(draft),
+        lines("writes", draft, "writes")
+    ) + &after_deciding(task)
 }
 
 /// What the owner or a member does next about a task.
 fn after_deciding(task: &Value) -> String {
     if task.pointer("/gate/type").is_some() {
         let id = word(task, "/taskId", "TASK");
-        return next("decide", &format!("a2a-edge approve {id}\n  a2a-edge decline {id} --reason TEXT"));
+        return next(
+            "decide",
+            &format!("a2a-edge approve {id}\n  a2a-edge decline {id} --reason TEXT"),
+        );
     }
     match task.get("requestId") {
         Some(_) if !is_over(&state(task, "/state")) => {
@@ -179,10 +195,16 @@ pub(super) fn request(request: &Value) -> String {
     let string = |member| request.get(member).and_then(Value::as_str).unwrap_or_default();
     let notes = list(request, "notes").map(|note| {
         let (from, at) = (cell(note, "/from", TITLE), cell(note, "/at", TITLE));
-        block(&format!("note by {from} at {at}"), note.get("body").and_then(Value::as_str).unwrap_or_default())
+        block(
+            &format!("note by {from} at {at}"),
+            note.get("body").and_then(Value::as_str).unwrap_or_default(),
+        )
     });
     let artifacts = list(request, "artifacts").map(|artifact| {
-        block(&format!("artifact {}", cell(artifact, "/artifactId", TITLE)), &parts(artifact))
+        block(
+            &format!("artifact {}", cell(artifact, "/artifactId", TITLE)),
+            &parts(artifact),
+        )
     });
     let pieces = [
         text,
@@ -240,7 +262,8 @@ mod tests {
         let gated = desk_task(&json!({"taskId": "t1", "gate": {"type": "task-proposal"}, "title": "Do it"}));
         assert!(gated.contains("\ntitle\n> Do it\n"), "{gated}");
         assert!(gated.contains("a2a-edge approve t1\n"), "{gated}");
-        let approved = desk_task(&json!({"taskId": "t1", "requestId": "r1", "state": "TASK_STATE_SUBMITTED"}));
+        let approved =
+            desk_task(&json!({"taskId": "t1", "requestId": "r1", "state": "TASK_STATE_SUBMITTED"}));
         assert!(approved.contains("a2a-edge requests claim r1\n"), "{approved}");
         let over = desk_task(&json!({"taskId": "t1", "requestId": "r1", "state": "TASK_STATE_COMPLETED"}));
         assert!(!over.contains("Next"), "{over}");

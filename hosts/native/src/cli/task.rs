@@ -199,9 +199,16 @@ impl List {
             ]
         }));
         let mut text = columns(&rows);
-        if answer.get("nextPageToken").and_then(Value::as_str).is_some_and(|page| !page.is_empty()) {
+        if answer
+            .get("nextPageToken")
+            .and_then(Value::as_str)
+            .is_some_and(|page| !page.is_empty())
+        {
             let page = show::word(&answer, "/nextPageToken", "TOKEN");
-            text.push_str(&show::next("read on", &format!("a2a-edge task list --page {page}")));
+            text.push_str(&show::next(
+                "read on",
+                &format!("a2a-edge task list --page {page}"),
+            ));
         }
         Ok(Report::done(text, answer))
     }
@@ -219,7 +226,14 @@ impl Open {
     fn run(self, common: &Common) -> Outcome {
         let body = json!({"state": self.state.name()});
         let answer = common.client().post("/operator/v1/tasks:list", &body)?;
-        let header = ["TASK", "SKILL", "STATE", "WAITS FOR", "CLIENT", "TITLE (the client's words)"];
+        let header = [
+            "TASK",
+            "SKILL",
+            "STATE",
+            "WAITS FOR",
+            "CLIENT",
+            "TITLE (the client's words)",
+        ];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
         rows.extend(show::list(&answer, "tasks").map(|task| {
             let decision = task.pointer("/gate/type").is_some();
@@ -238,7 +252,10 @@ impl Open {
         let mut text = columns(&rows);
         if let Some(task) = show::list(&answer, "tasks").find(|task| task.pointer("/gate/type").is_some()) {
             let id = show::word(task, "/taskId", "TASK");
-            text.push_str(&show::next("decide", &format!("a2a-edge approve {id}\n  a2a-edge decline {id}")));
+            text.push_str(&show::next(
+                "decide",
+                &format!("a2a-edge approve {id}\n  a2a-edge decline {id}"),
+            ));
         }
         Ok(Report::done(text, answer))
     }

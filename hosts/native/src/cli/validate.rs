@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use a2a_edge::dispatch::work::Handoffs;
+use a2a_edge::dispatch::{envelope, work};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -47,8 +49,8 @@ impl Extension {
     /// The core's verdict, as JSON.
     fn verdict(self, request: &str) -> String {
         match self {
-            Self::Work => a2a_edge::dispatch::work::validate_json(request, Handoffs::Taken),
-            Self::Envelope => a2a_edge::dispatch::envelope::validate_json(request),
+            Self::Work => work::validate_json(request, Handoffs::Taken),
+            Self::Envelope => envelope::validate_json(request),
         }
     }
 }
@@ -69,7 +71,11 @@ fn judge(name: &str, request: &str, verdict: Value) -> Outcome {
     if ok {
         return Ok(Report::done(format!("valid: {name}/v1 takes it\n"), verdict));
     }
-    let text = |member: &str| verdict.pointer(&format!("/error/{member}")).and_then(Value::as_str);
+    let text = |member: &str| {
+        verdict
+            .pointer(&format!("/error/{member}"))
+            .and_then(Value::as_str)
+    };
     let (code, field) = (text("code").unwrap_or("invalid"), text("field").unwrap_or(name));
     let rule = visible(text("message").unwrap_or_default());
     let mut shown = format!("{}: {}: {rule}\n", visible(code), visible(field));
@@ -78,5 +84,9 @@ fn judge(name: &str, request: &str, verdict: Value) -> Outcome {
         shown.push('\n');
         shown.push_str(&pointer::point(&value, name, field, &rule));
     }
-    Ok(Report { text: shown, json: verdict, code: exit::REFUSED })
+    Ok(Report {
+        text: shown,
+        json: verdict,
+        code: exit::REFUSED,
+    })
 }
