@@ -29,7 +29,7 @@ impl Card {
         // Cards are public: no token leaves for an address that is only looked at.
         let client = match &self.address {
             Some(address) => Client::new(address.strip_suffix(WELL_KNOWN).unwrap_or(address), None, None),
-            None => Client::new(&common.url, common.tenant.as_deref(), None),
+            None => common.client_with(None),
         };
         let card = client.get(WELL_KNOWN, &[])?;
         Ok(Report::done(text(&card), card))

@@ -9,7 +9,6 @@ use super::participant::Kind;
 use super::requests::Key;
 use super::{Common, Outcome, Report, put, show};
 use crate::bootstrap;
-use crate::client::Client;
 use crate::text::{facts, visible};
 
 const CREATE_EXAMPLES: &str = "\
@@ -67,7 +66,7 @@ impl Create {
         let mut body = Map::new();
         body.insert("owner".to_owned(), Value::Object(owner));
         self.key.put(&mut body);
-        let client = Client::new(&common.url, common.tenant.as_deref(), Some(token));
+        let client = common.client_with(Some(token));
         let answer = client.post("/operator/v1/sessions:create", &Value::Object(body))?;
         let session = show::cell(&answer, "/sessionId", usize::MAX);
         let mut text = facts(&[("session", session), ("owner", visible(&self.owner))]);

@@ -82,7 +82,7 @@ fn judge(name: &str, request: &str, verdict: Value) -> Outcome {
     // What is no JSON has no place to point at but the one that the message names.
     if let Ok(value) = input::parse_json(request) {
         shown.push('\n');
-        shown.push_str(&pointer::point(&value, name, field, &rule));
+        shown.push_str(&pointer::point(&value, name, field));
     }
     Ok(Report {
         text: shown,
