@@ -8,6 +8,7 @@ pub mod log;
 mod patience;
 mod race;
 mod request;
+pub mod signals;
 
 use std::future::Future;
 use std::io;
