@@ -1,0 +1,512 @@
+//! The compare-and-swap store on storage that fails, lies and dies, at every operation and in seeded disorder.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop where it is"
+)]
+
+#[path = "support/store_suite.rs"]
+#[allow(
+    dead_code,
+    unused_macros,
+    unused_imports,
+    reason = "only its helpers are used here"
+)]
+mod store_suite;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+
+use a2a_edge::store::{
+    CommitOutcome, Fault, Faulty, HeadSwap, KeyValue, Limits, Memory, Record, Store, StoreError,
+};
+
+use store_suite::{block_on, check_loaded, record_of, snapshot};
+
+/// So small that every few commits something is split, merged and indexed.
+const LIMITS: Limits = Limits {
+    value: 2000,
+    inline: 150,
+    tail_bytes: 500,
+    tail_commits: 3,
+    segment: 400,
+    segments: 2,
+};
+
+const SESSION: &str = "s";
+
+/// A reproducible stream of numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+}
+
+/// What the writers tried, and what they were told.
+#[derive(Default)]
+struct Journal {
+    tried: BTreeMap<(u64, String), Record>,
+    acknowledged: BTreeSet<(u64, String)>,
+}
+
+impl Journal {
+    fn tries(&mut self, record: &Record) {
+        self.tried
+            .insert((record.seq, record.nonce.clone()), record.clone());
+    }
+
+    fn acknowledges(&mut self, record: &Record) {
+        assert!(self.acknowledged.insert((record.seq, record.nonce.clone())));
+    }
+}
+
+fn record(seq: u64, writer: &str, attempt: usize) -> Record {
+    let length = if (seq + attempt as u64).is_multiple_of(5) {
+        2500
+    } else {
+        40
+    };
+    record_of(seq, &format!("{writer}.{attempt}"), length)
+}
+
+/// Repeats a call until it has an answer, as the driver does; `None` if the store stays away.
+async fn answer<T, F: Future<Output = Result<T, StoreError>>>(call: impl Fn() -> F) -> Option<T> {
+    for _ in 0..4 {
+        match call().await {
+            Ok(answer) => return Some(answer),
+            Err(StoreError::Unavailable(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    None
+}
+
+async fn create(store: &impl Store, journal: &RefCell<Journal>) {
+    let first = record(1, "first", 0);
+    journal.borrow_mut().tries(&first);
+    if let Some(created) = answer(|| store.create(SESSION, &first)).await {
+        assert!(created, "nobody else creates it");
+        journal.borrow_mut().acknowledges(&first);
+    }
+}
+
+/// Loads, commits what follows, and compacts when asked, `commits` times or until the store stays away.
+async fn write(store: &impl Store, journal: &RefCell<Journal>, writer: &str, commits: usize) {
+    for attempt in 0..commits {
+        let Some(loaded) = answer(|| store.load(SESSION, 0)).await else {
+            return;
+        };
+        let Some(loaded) = loaded else { return };
+        let last = loaded.commits.last().map(|record| record.seq);
+        let last = last.or(loaded.snapshot.map(|snapshot| snapshot.seq)).unwrap();
+        let next = record(last + 1, writer, attempt);
+        journal.borrow_mut().tries(&next);
+        match answer(|| store.commit(SESSION, &next)).await {
+            Some(CommitOutcome::Committed { compact }) => {
+                journal.borrow_mut().acknowledges(&next);
+                if compact {
+                    let _optional = store.compact(SESSION, &snapshot(last + 1)).await;
+                }
+            }
+            Some(CommitOutcome::Conflict) => {}
+            None => return,
+        }
+    }
+}
+
+/// Whether the store holds what it must, by what the journal says. `tidy`: and nothing else after a sweep.
+fn verify(memory: &Memory, journal: &Journal, tidy: bool) -> Result<(), String> {
+    let store = HeadSwap::with_limits(memory.clone(), LIMITS);
+    let history = kept(&store, memory, journal)?;
+    block_on(store.sweep(SESSION)).map_err(|error| error.to_string())?;
+    let entries = memory.entries();
+    let named: BTreeSet<String> = block_on(store.keys(SESSION)).unwrap().into_iter().collect();
+    if tidy && !history.is_empty() && !entries.keys().eq(&named) {
+        let left: Vec<_> = entries.keys().filter(|key| !named.contains(*key)).collect();
+        return Err(format!("the sweep left {left:?}"));
+    }
+    if kept(&store, memory, journal)? != history {
+        return Err("the sweep changed the history".to_owned());
+    }
+    if let Some(last) = history.last() {
+        let next = record(last.seq + 1, "afterwards", 0);
+        let outcome = block_on(store.commit(SESSION, &next)).map_err(|error| error.to_string())?;
+        if !matches!(outcome, CommitOutcome::Committed { .. }) {
+            return Err("nothing can be committed afterwards".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn kept(store: &HeadSwap<Memory>, memory: &Memory, journal: &Journal) -> Result<Vec<Record>, String> {
+    let history =
+        block_on(store.history(SESSION, 0, usize::MAX)).map_err(|error| format!("history: {error}"))?;
+    let mut acknowledged = journal.acknowledged.clone();
+    for (seq, record) in (1..).zip(&history) {
+        let name = (record.seq, record.nonce.clone());
+        acknowledged.remove(&name);
+        if record.seq != seq || journal.tried.get(&name) != Some(record) {
+            return Err(format!("{name:?} is kept as commit {seq}"));
+        }
+    }
+    if !acknowledged.is_empty() {
+        return Err(format!("acknowledged and lost: {acknowledged:?}"));
+    }
+    for after in 0..history.len() as u64 {
+        let loaded = block_on(store.load(SESSION, after)).map_err(|error| format!("load: {error}"))?;
+        check_loaded(&loaded.ok_or("no session")?, after, &history)?;
+    }
+    let named = block_on(store.keys(SESSION)).map_err(|error| format!("keys: {error}"))?;
+    let entries = memory.entries();
+    match named.iter().find(|key| !entries.contains_key(*key)) {
+        Some(key) => Err(format!("{key} is missing")),
+        None => Ok(history),
+    }
+}
+
+/// One writer, whose operations go as `fault` says, and what it did; gives the number of operations.
+fn alone(fault: impl Fn(usize) -> Option<Fault>) -> (Memory, Journal, usize) {
+    let memory = Memory::default();
+    let journal = RefCell::new(Journal::default());
+    let faulty = Faulty::new(memory.clone(), fault);
+    let store = HeadSwap::with_limits(&faulty, LIMITS);
+    block_on(async {
+        create(&store, &journal).await;
+        write(&store, &journal, "w", 25).await;
+    });
+    let operations = faulty.operations();
+    (memory, journal.into_inner(), operations)
+}
+
+#[test]
+fn without_faults_all_is_acknowledged_and_tidy() {
+    let (memory, journal, operations) = alone(|_| None);
+    assert_eq!(journal.acknowledged.len(), 26);
+    assert_eq!(journal.tried.len(), 26);
+    assert!(operations > 200, "{operations}");
+    verify(&memory, &journal, true).unwrap();
+    let keys = memory.entries();
+    for kind in ["segment", "snapshot", "index"] {
+        assert!(
+            keys.keys().any(|key| key.contains(kind)),
+            "the workload makes no {kind}"
+        );
+    }
+    assert!(keys.values().all(|value| value.len() <= LIMITS.value));
+    assert!(keys.keys().all(|key| key.len() < 256));
+}
+
+#[test]
+fn any_fault_at_any_operation_loses_nothing_and_doubles_nothing() {
+    let (.., operations) = alone(|_| None);
+    for fault in Fault::ALL {
+        for index in 0..operations {
+            let (memory, journal, _) = alone(|operation| (operation == index).then_some(fault));
+            let result = verify(&memory, &journal, true);
+            assert_eq!(result, Ok(()), "{fault:?} at operation {index}");
+            let crash = matches!(fault, Fault::CrashBefore | Fault::CrashAfter);
+            assert!(
+                crash || journal.acknowledged.len() == 26,
+                "{fault:?} at {index} stops the writer"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_store_that_always_reports_the_opposite_of_a_swap_is_served() {
+    let memory = Memory::default();
+    let journal = RefCell::new(Journal::default());
+    let store = HeadSwap::with_limits(Opposite(memory.clone()), LIMITS);
+    block_on(create(&store, &journal));
+    block_on(write(&store, &journal, "w", 25));
+    assert_eq!(journal.borrow().acknowledged.len(), 26);
+    verify(&memory, &journal.into_inner(), true).unwrap();
+}
+
+#[test]
+fn a_crash_after_any_crash_loses_nothing() {
+    let mut random = Random(7);
+    for run in 0..1000 {
+        let memory = Memory::default();
+        let journal = RefCell::new(Journal::default());
+        for life in 0..6 {
+            let dies_at = random.below(60);
+            let fault = if random.next().is_multiple_of(2) {
+                Fault::CrashBefore
+            } else {
+                Fault::CrashAfter
+            };
+            let faulty = Faulty::new(memory.clone(), |index| (index == dies_at).then_some(fault));
+            let store = HeadSwap::with_limits(&faulty, LIMITS);
+            block_on(async {
+                if journal.borrow().acknowledged.is_empty() {
+                    create(&store, &journal).await;
+                }
+                write(&store, &journal, &format!("life{life}"), 12).await;
+            });
+        }
+        assert_eq!(verify(&memory, &journal.into_inner(), true), Ok(()), "run {run}");
+    }
+}
+
+/// Which faults a run injects.
+#[derive(Clone, Copy)]
+struct Mood {
+    /// One operation in so many is faulty.
+    one_in: usize,
+    faults: &'static [Fault],
+    /// Whether someone sweeps all the time.
+    sweeps: bool,
+}
+
+const CALM: Mood = Mood {
+    one_in: usize::MAX,
+    faults: &Fault::ALL,
+    sweeps: false,
+};
+
+/// Three writers on `base`, whose operations come in an order drawn from `seed`.
+fn disorder<K: KeyValue + Clone>(
+    seed: u64,
+    base: &K,
+    memory: &Memory,
+    mood: Mood,
+) -> Result<Journal, String> {
+    let journal = RefCell::new(Journal::default());
+    block_on(create(&HeadSwap::with_limits(memory.clone(), LIMITS), &journal));
+    let handles: Vec<_> = (0..4_u64)
+        .map(|handle| {
+            Faulty::new(base.clone(), move |index| {
+                let mut draw = Random(seed ^ (handle << 56) ^ ((index as u64) << 32));
+                (draw.below(mood.one_in) == 1).then(|| mood.faults[draw.below(mood.faults.len())])
+            })
+        })
+        .collect();
+    let stores: Vec<_> = handles
+        .iter()
+        .map(|faulty| HeadSwap::with_limits(faulty, LIMITS))
+        .collect();
+    let (sweeper, writers) = stores.split_last().unwrap();
+    let mut running: Vec<Pin<Box<dyn Future<Output = ()> + '_>>> = Vec::new();
+    for (index, store) in writers.iter().enumerate() {
+        let journal = &journal;
+        running.push(Box::pin(async move {
+            write(store, journal, &format!("w{index}"), 10).await
+        }));
+    }
+    if mood.sweeps {
+        running.push(Box::pin(async {
+            for _ in 0..20 {
+                let _optional = sweeper.sweep(SESSION).await;
+            }
+        }));
+    }
+    let mut random = Random(seed);
+    let mut context = Context::from_waker(Waker::noop());
+    while !running.is_empty() {
+        let index = random.below(running.len());
+        if running[index].as_mut().poll(&mut context).is_ready() {
+            drop(running.swap_remove(index));
+        }
+    }
+    drop(running);
+    Ok(journal.into_inner())
+}
+
+fn disordered_runs(mood: Mood, seeds: u64, tidy: bool) {
+    let mut acknowledged = 0;
+    for seed in 0..seeds {
+        let memory = Memory::default();
+        let result = disorder(seed, &memory, &memory, mood).and_then(|journal| {
+            acknowledged += journal.acknowledged.len();
+            verify(&memory, &journal, tidy)
+        });
+        assert_eq!(result, Ok(()), "seed {seed}");
+    }
+    assert!(
+        acknowledged as u64 > seeds * 5,
+        "hardly anything was committed: {acknowledged}"
+    );
+}
+
+#[test]
+fn writers_in_any_order_lose_nothing() {
+    disordered_runs(CALM, 1000, true);
+}
+
+#[test]
+fn writers_in_any_order_on_swaps_that_lie_or_come_late_lose_nothing() {
+    let faults = &[Fault::Misreported, Fault::Late, Fault::Doubled, Fault::Refused];
+    disordered_runs(
+        Mood {
+            one_in: 6,
+            faults,
+            sweeps: false,
+        },
+        1500,
+        false,
+    );
+}
+
+#[test]
+fn writers_in_any_order_with_every_fault_lose_nothing() {
+    disordered_runs(
+        Mood {
+            one_in: 40,
+            faults: &Fault::ALL,
+            sweeps: false,
+        },
+        1500,
+        false,
+    );
+}
+
+#[test]
+fn a_sweep_at_any_time_takes_nothing_that_is_needed() {
+    disordered_runs(Mood { sweeps: true, ..CALM }, 1000, true);
+    disordered_runs(
+        Mood {
+            one_in: 40,
+            faults: &Fault::ALL,
+            sweeps: true,
+        },
+        1500,
+        false,
+    );
+}
+
+/// Reports the opposite of what a swap did.
+#[derive(Clone)]
+struct Opposite(Memory);
+
+/// Swaps without comparing.
+#[derive(Clone)]
+struct Careless(Memory);
+
+/// Forgets one write in ten.
+#[derive(Clone)]
+struct Forgetful(Memory, std::rc::Rc<std::cell::Cell<usize>>);
+
+macro_rules! key_value {
+    ($name:ident, put: $put:expr, swap: $swap:expr) => {
+        impl KeyValue for $name {
+            async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+                self.0.get(key).await
+            }
+
+            async fn put(&self, key: &str, value: &[u8]) -> Result<(), StoreError> {
+                if $put(self) {
+                    self.0.put(key, value).await
+                } else {
+                    Ok(())
+                }
+            }
+
+            async fn delete(&self, key: &str) -> Result<(), StoreError> {
+                self.0.delete(key).await
+            }
+
+            async fn swap(&self, key: &str, current: &[u8], new: &[u8]) -> Result<bool, StoreError> {
+                $swap(self, key, current, new).await
+            }
+        }
+    };
+}
+
+key_value!(Opposite, put: |_: &Self| true, swap: async |it: &Self, key, current, new| {
+    it.0.swap(key, current, new).await.map(|swapped| !swapped)
+});
+key_value!(Careless, put: |_: &Self| true, swap: async |it: &Self, key, _, new| {
+    it.0.put(key, new).await.map(|()| true)
+});
+key_value!(Forgetful,
+    put: |it: &Self| !it.1.replace(it.1.get() + 1).is_multiple_of(10),
+    swap: async |it: &Self, key, current, new| it.0.swap(key, current, new).await
+);
+
+/// How many of 200 disordered runs on a broken store are found out.
+fn found_out<K: KeyValue + Clone>(broken: impl Fn(Memory) -> K) -> usize {
+    (0..200)
+        .filter(|seed| {
+            let memory = Memory::default();
+            let run = || {
+                disorder(*seed, &broken(memory.clone()), &memory, CALM)
+                    .and_then(|journal| verify(&memory, &journal, false))
+            };
+            // The writers notice some of it themselves.
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_ok_and(|result| result.is_ok())
+        })
+        .count()
+        .abs_diff(200)
+}
+
+#[test]
+fn these_tests_find_out_a_store_that_swaps_without_comparing() {
+    assert!(found_out(Careless) > 190);
+}
+
+#[test]
+fn these_tests_find_out_a_store_that_forgets_writes() {
+    assert!(found_out(|memory| Forgetful(memory, std::rc::Rc::default())) > 100);
+}
+
+#[test]
+fn no_damage_to_any_entry_panics_or_goes_unnoticed() {
+    let (memory, journal, _) = alone(|_| None);
+    let history = kept(&HeadSwap::with_limits(memory.clone(), LIMITS), &memory, &journal).unwrap();
+    let mut noticed = 0;
+    for (key, value) in memory.entries() {
+        let mut damaged: Vec<Option<Vec<u8>>> = vec![None];
+        damaged.extend([0, 1, value.len() / 2, value.len() - 1].map(|length| Some(value[..length].to_vec())));
+        damaged.push(Some([value.as_slice(), b"x"].concat()));
+        damaged.extend((0..value.len()).step_by(7).map(|index| {
+            let mut value = value.clone();
+            value[index] ^= 0x55;
+            Some(value)
+        }));
+        for damaged in damaged {
+            let copy = Memory::default();
+            for (key, value) in memory.entries() {
+                block_on(copy.put(&key, &value)).unwrap();
+            }
+            block_on(async {
+                match &damaged {
+                    Some(value) => copy.put(&key, value).await.unwrap(),
+                    None => copy.delete(&key).await.unwrap(),
+                }
+                let store = HeadSwap::with_limits(copy, LIMITS);
+                let fine = match store.history(SESSION, 0, usize::MAX).await {
+                    Err(StoreError::Corrupt(_)) => false,
+                    other => {
+                        let expected: &[Record] = if key.ends_with("head") { &[] } else { &history };
+                        assert_eq!(other.as_deref(), Ok(expected), "{key}");
+                        true
+                    }
+                };
+                let loaded = store.load(SESSION, 0).await;
+                assert!(!matches!(loaded, Err(StoreError::Unavailable(_))), "{loaded:?}");
+                noticed += usize::from(!fine || loaded.is_err());
+                let next = record(history.len() as u64 + 1, "w", 0);
+                let _any_answer = store.commit(SESSION, &next).await;
+                let _any_answer = store.compact(SESSION, &snapshot(history.len() as u64)).await;
+                let _any_answer = store.sweep(SESSION).await;
+            });
+        }
+    }
+    assert!(noticed > 500, "{noticed}");
+}
