@@ -84,7 +84,9 @@ impl Refused {
             (401, _) => Some("name a token with --token or A2A_EDGE_TOKEN"),
             (403, Some("SCOPE_REQUIRED")) => Some("this token's role may not do that"),
             (404, Some("TASK_NOT_FOUND")) => Some("list yours with: a2a-edge task list"),
-            (404, None) => Some("the owner's verbs answer an owner's or admin's token only"),
+            (404, Some("METHOD_NOT_FOUND")) => {
+                Some("the owner's verbs answer the token of an owner or an admin only")
+            }
             (429 | 503, _) => Some("try again in a few seconds"),
             _ => None,
         }

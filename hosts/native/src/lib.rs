@@ -3,6 +3,7 @@
 pub mod bootstrap;
 pub mod cli;
 pub mod client;
+pub mod data;
 pub mod failure;
 pub mod host;
 pub mod server;

@@ -14,6 +14,7 @@ mod session;
 mod show;
 mod task;
 mod validate;
+mod welcome;
 
 use std::io::Write as _;
 use std::process::ExitCode;

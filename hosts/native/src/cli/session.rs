@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::participant::Kind;
 use super::requests::Key;
 use super::{Common, Outcome, Report, put, show};
-use crate::bootstrap;
+use crate::data;
 use crate::text::{facts, visible};
 
 const CREATE_EXAMPLES: &str = "\
@@ -37,10 +37,10 @@ pub(super) struct Create {
     #[arg(long)]
     kind: Option<Kind>,
     /// The deployment's own token
-    #[arg(long, env = bootstrap::OPERATOR_TOKEN, value_name = "TOKEN", hide_env_values = true)]
+    #[arg(long, env = data::OPERATOR_TOKEN, value_name = "TOKEN", hide_env_values = true)]
     operator_token: Option<String>,
     /// Data directory of a server on this machine, to read the operator's token from
-    #[arg(long, value_name = "DIRECTORY", default_value = bootstrap::DATA_DIRECTORY)]
+    #[arg(long, value_name = "DIRECTORY", default_value = data::DATA_DIRECTORY)]
     data: PathBuf,
     #[command(flatten)]
     key: Key,
@@ -58,7 +58,7 @@ impl Create {
     fn run(self, common: &Common) -> Outcome {
         let token = match self.operator_token {
             Some(token) => token,
-            None => bootstrap::read_operator_token(&self.data)?,
+            None => data::read_operator_token(&self.data)?,
         };
         let mut owner = Map::new();
         owner.insert("displayName".to_owned(), json!(self.owner));
