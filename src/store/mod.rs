@@ -95,6 +95,11 @@ impl std::error::Error for StoreError {}
 /// [`StoreError::Unavailable`], when nobody can say whether the record was kept, the caller repeats the call with
 /// the *same* record until it gets an answer: the record ends up in the store at most once.
 pub trait Store {
+    /// Whether nobody but this process writes to the store, so that a session in memory is never behind it.
+    fn is_exclusive(&self) -> bool {
+        false
+    }
+
     /// Keeps the first commit (number 1) of a new session. `false`: the session exists already with another first
     /// commit, and nothing was written.
     fn create(&self, session: &str, first: &Record) -> impl Future<Output = Result<bool, StoreError>>;

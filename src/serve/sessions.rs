@@ -1,0 +1,227 @@
+//! The sessions that a process has in memory, and taking turns at one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_lock::{Mutex as Turnstile, MutexGuardArc};
+
+use super::Host;
+use crate::session::{Commit, Session};
+use crate::store::{Bell as _, CommitOutcome, Record, Snapshot, Store as _, StoreError};
+
+/// How many sessions stay in memory when nobody is at them.
+const KEPT: usize = 1_000;
+
+/// How often a commit is offered to a store that does not answer.
+const OFFERS: u32 = 3;
+
+type Slot = Arc<Turnstile<Option<Session>>>;
+
+struct Entry {
+    slot: Slot,
+    used: u64,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_id: BTreeMap<String, Entry>,
+    clock: u64,
+}
+
+/// The sessions in memory. What is dropped from it is loaded again when it is next needed.
+#[derive(Default)]
+pub struct Sessions {
+    entries: Mutex<Entries>,
+}
+
+impl Sessions {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A place at a session, not yet taken.
+    pub(super) fn seat(&self, session_id: &str) -> Absent {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.clock = entries.clock.saturating_add(1);
+        let used = entries.clock;
+        if !entries.by_id.contains_key(session_id) && entries.by_id.len() >= KEPT {
+            entries.forget_one();
+        }
+        let entry = entries.by_id.entry(session_id.to_owned());
+        let entry = entry.or_insert_with(|| Entry {
+            slot: Slot::default(),
+            used,
+        });
+        entry.used = used;
+        Absent {
+            session_id: session_id.to_owned(),
+            slot: Arc::clone(&entry.slot),
+        }
+    }
+
+    /// Forgets a session that turned out not to exist, so that made-up ids take no room.
+    fn forget(&self, session_id: &str) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.by_id.remove(session_id);
+    }
+}
+
+impl Entries {
+    fn forget_one(&mut self) {
+        let idle = self
+            .by_id
+            .iter()
+            .filter(|(_, entry)| Arc::strong_count(&entry.slot) == 1);
+        let oldest = idle.min_by_key(|(_, entry)| entry.used).map(|(id, _)| id.clone());
+        if let Some(oldest) = oldest {
+            self.by_id.remove(&oldest);
+        }
+    }
+}
+
+/// A place at a session that somebody else may be using.
+pub(super) struct Absent {
+    session_id: String,
+    slot: Slot,
+}
+
+impl Absent {
+    pub(super) fn id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// Waits for the turn, then sees to it that the session in memory is what the store has.
+    pub(super) async fn refreshed<H: Host>(self, host: &H) -> Result<Seat, StoreError> {
+        let state = self.slot.lock_arc().await;
+        let mut seat = Seat {
+            session_id: self.session_id,
+            slot: self.slot,
+            state,
+        };
+        if seat.state.is_none() || !host.store().is_exclusive() {
+            seat.reload(host).await?;
+        }
+        if seat.state.is_none() {
+            host.sessions().forget(&seat.session_id);
+        }
+        Ok(seat)
+    }
+}
+
+/// The turn at a session: nobody else of this process sees or changes it meanwhile.
+pub(super) struct Seat {
+    session_id: String,
+    slot: Slot,
+    state: MutexGuardArc<Option<Session>>,
+}
+
+impl Seat {
+    pub(super) fn id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// The session, if it exists.
+    pub(super) fn session(&self) -> Option<&Session> {
+        self.state.as_ref()
+    }
+
+    /// Gives the turn up, to take it again later.
+    pub(super) fn leave(self) -> Absent {
+        Absent {
+            session_id: self.session_id,
+            slot: self.slot,
+        }
+    }
+
+    /// Reads what the store has beyond what is in memory.
+    async fn reload<H: Host>(&mut self, host: &H) -> Result<(), StoreError> {
+        let after = self.state.as_ref().map_or(0, Session::seq);
+        let Some(loaded) = host.store().load(&self.session_id, after).await? else {
+            *self.state = None;
+            return Ok(());
+        };
+        let corrupt = |what: String| StoreError::Corrupt(format!("session {}: {what}", self.session_id));
+        let mut session = match (self.state.take(), loaded.snapshot) {
+            (_, Some(snapshot)) => {
+                Session::restore(&snapshot.bytes).map_err(|why| corrupt(format!("snapshot: {why}")))?
+            }
+            (Some(session), None) => session,
+            (None, None) => Session::default(),
+        };
+        for record in &loaded.commits {
+            if record.seq <= session.seq() {
+                continue;
+            }
+            let commit: Commit = serde_json::from_slice(&record.bytes)
+                .map_err(|why| corrupt(format!("commit {}: {why}", record.seq)))?;
+            if !session.apply(&commit) {
+                return Err(corrupt(format!(
+                    "commit {} does not follow {}",
+                    commit.seq,
+                    session.seq()
+                )));
+            }
+        }
+        *self.state = Some(session);
+        Ok(())
+    }
+
+    /// Makes a commit durable and applies it. `false`: another one took its number, and the session in memory now
+    /// has that one.
+    pub(super) async fn commit<H: Host>(&mut self, host: &H, commit: &Commit) -> Result<bool, StoreError> {
+        let record = record(commit)?;
+        let mut outcome = host.store().commit(&self.session_id, &record).await;
+        // Whether a commit is in that the store did not answer for is learned by offering it again.
+        for _ in 1..OFFERS {
+            if !matches!(outcome, Err(StoreError::Unavailable(_))) {
+                break;
+            }
+            outcome = host.store().commit(&self.session_id, &record).await;
+        }
+        match outcome {
+            Ok(CommitOutcome::Conflict) => {
+                self.reload(host).await?;
+                Ok(false)
+            }
+            Ok(CommitOutcome::Committed { compact }) => {
+                if let Some(session) = self.state.as_mut() {
+                    session.apply(commit);
+                }
+                host.bell().ring(&self.session_id, commit.seq);
+                if compact {
+                    self.compact(host).await;
+                }
+                Ok(true)
+            }
+            Err(fault) => {
+                // Whether it is in is still not known, so what is in memory is not to be trusted either.
+                *self.state = None;
+                Err(fault)
+            }
+        }
+    }
+
+    async fn compact<H: Host>(&self, host: &H) {
+        let Some(session) = self.session() else { return };
+        let snapshot = Snapshot {
+            seq: session.seq(),
+            bytes: session.snapshot(),
+        };
+        // The commit is in whatever becomes of this; the next one asks for it again.
+        if let Err(fault) = host.store().compact(&self.session_id, &snapshot).await {
+            host.report(&fault);
+        }
+    }
+}
+
+/// A commit as a store keeps it.
+pub(super) fn record(commit: &Commit) -> Result<Record, StoreError> {
+    let bytes = serde_json::to_vec(commit).map_err(|why| StoreError::Corrupt(why.to_string()))?;
+    Ok(Record {
+        seq: commit.seq,
+        nonce: commit.nonce.clone(),
+        bytes,
+    })
+}
