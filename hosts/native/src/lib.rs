@@ -1,0 +1,3 @@
+//! a2a-edge on one machine.
+
+pub mod store;
