@@ -171,45 +171,33 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A directory of the test's own, removed at its end.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("a2a-edge-{name}-{}", std::process::id()));
-            let _ = fs::remove_dir_all(&path);
-            Self(path)
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn a_generated_token_is_kept_where_only_its_owner_reads() {
-        let scratch = Scratch::new("token");
-        assert!(matches!(read_operator_token(&scratch.0), Err(Failure::Usage(_))));
-        let data = DataDirectory::open(&scratch.0).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        assert!(matches!(
+            read_operator_token(scratch.path()),
+            Err(Failure::Usage(_))
+        ));
+        let data = DataDirectory::open(scratch.path()).unwrap();
         let token = data.operator_token(None).unwrap();
         assert_eq!(token.len(), 69);
         assert_eq!(data.operator_token(None).unwrap(), token);
-        assert_eq!(read_operator_token(&scratch.0).unwrap(), token);
+        assert_eq!(read_operator_token(scratch.path()).unwrap(), token);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
             assert_eq!(mode(&data.file(OPERATOR_FILE)), 0o600);
-            assert_eq!(mode(&scratch.0), 0o700);
+            let deeper = scratch.path().join("a/b");
+            DataDirectory::open(&deeper).unwrap();
+            assert_eq!(mode(&deeper), 0o700);
         }
     }
 
     #[test]
     fn a_given_token_is_taken_and_not_kept() {
-        let scratch = Scratch::new("given");
-        let data = DataDirectory::open(&scratch.0).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let data = DataDirectory::open(scratch.path()).unwrap();
         let take = |length| data.operator_token(Some("x".repeat(length)));
         assert!(take(31).is_err());
         assert_eq!(take(32).unwrap().len(), 32);
@@ -224,20 +212,20 @@ mod tests {
 
     #[test]
     fn a_directory_has_one_server_at_a_time() {
-        let scratch = Scratch::new("lock");
-        let first = DataDirectory::open(&scratch.0).unwrap();
-        let Err(Failure::Local(why)) = DataDirectory::open(&scratch.0) else {
+        let scratch = tempfile::tempdir().unwrap();
+        let first = DataDirectory::open(scratch.path()).unwrap();
+        let Err(Failure::Local(why)) = DataDirectory::open(scratch.path()) else {
             panic!("two servers in one directory");
         };
         assert!(why.contains("in use by another a2a-edge server"), "{why}");
         drop(first);
-        DataDirectory::open(&scratch.0).unwrap();
+        DataDirectory::open(scratch.path()).unwrap();
     }
 
     #[test]
     fn the_first_session_is_remembered() {
-        let scratch = Scratch::new("session");
-        let data = DataDirectory::open(&scratch.0).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let data = DataDirectory::open(scratch.path()).unwrap();
         assert_eq!(data.session().unwrap(), None);
         data.remember_session("s_1").unwrap();
         assert_eq!(data.session().unwrap().as_deref(), Some("s_1"));

@@ -7,5 +7,5 @@ pub mod data;
 pub mod failure;
 pub mod host;
 pub mod server;
+pub mod store;
 pub mod text;
-pub mod wire;

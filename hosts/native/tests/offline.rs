@@ -16,7 +16,7 @@ fn a_valid_request_is_told_so_with_exit_code_0() {
 #[test]
 fn an_invalid_request_is_pointed_at_with_exit_code_1() {
     let scratch = Scratch::new();
-    let file = scratch.0.join("handoff.json");
+    let file = scratch.0.path().join("handoff.json");
     std::fs::write(
         &file,
         r#"{"skill":"handoff","title":"Fix it","labels":["ok"," "]}"#,

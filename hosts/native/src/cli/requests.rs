@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use a2a_edge::coordination;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +11,6 @@ use super::send::Priority;
 use super::{Common, Outcome, Report, input, put, put_list, show};
 use crate::client::Client;
 use crate::text::columns;
-use crate::wire::COORDINATION_URI;
 
 const CREATE_EXAMPLES: &str = "\
 Examples:
@@ -250,7 +250,7 @@ pub(super) struct Reassign {
 
 impl Requests {
     pub(super) fn run(self, common: &Common) -> Outcome {
-        let client = common.client().activating(vec![COORDINATION_URI.to_owned()]);
+        let client = common.client().activating(vec![coordination::URI.to_owned()]);
         match self {
             Self::Create(create) => create.run(&client),
             Self::List(list) => list.run(&client),

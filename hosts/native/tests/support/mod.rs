@@ -9,14 +9,14 @@
 )]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// Longer than anything here takes on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -113,26 +113,16 @@ impl Drop for Running {
 }
 
 /// A directory of the test's own.
-pub(crate) struct Scratch(pub(crate) PathBuf);
+pub(crate) struct Scratch(pub(crate) TempDir);
 
 impl Scratch {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("a2a-edge-test-{}-{number}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(tempfile::tempdir().unwrap())
     }
 
+    /// A data directory that is not there yet.
     pub(crate) fn data(&self) -> String {
-        self.0.join("data").display().to_string()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.path().join("data").display().to_string()
     }
 }
 
@@ -141,7 +131,7 @@ pub(crate) struct Desk {
     child: Running,
     /// The JSON object it began with.
     pub(crate) welcome: Value,
-    log: mpsc::Receiver<String>,
+    log: Mutex<mpsc::Receiver<String>>,
 }
 
 impl Desk {
@@ -168,7 +158,11 @@ impl Desk {
         });
         let first = told.recv_timeout(PATIENCE).unwrap();
         match serde_json::from_str(&first) {
-            Ok(welcome) => Self { child, welcome, log },
+            Ok(welcome) => Self {
+                child,
+                welcome,
+                log: Mutex::new(log),
+            },
             Err(error) => panic!("{error}: {first:?} {:?}", log.recv_timeout(PATIENCE)),
         }
     }
@@ -217,7 +211,8 @@ impl Desk {
     /// Waits for its end; its exit code, and all that it logged.
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let status = self.child.wait();
-        (status.code(), self.log.recv_timeout(PATIENCE).unwrap())
+        let log = self.log.get_mut().unwrap().recv_timeout(PATIENCE);
+        (status.code(), log.unwrap())
     }
 
     /// Ends it as Ctrl-C does.
