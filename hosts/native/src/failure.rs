@@ -16,7 +16,7 @@ pub mod exit {
     pub const UNREACHABLE: u8 = 3;
     /// The token is missing, unknown or not enough.
     pub const NOT_AUTHORIZED: u8 = 4;
-    /// The server failed, or what it answered cannot be read.
+    /// The server failed, what it answered cannot be read, or this machine stands in the way.
     pub const BROKEN: u8 = 5;
 }
 

@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 
 use support::{Desk, PATIENCE, Scratch, binary, file, run, run_with};
 
-fn connect(desk: &Desk) -> TcpStream {
-    let client = TcpStream::connect(desk.address()).unwrap();
+fn connect(address: &str) -> TcpStream {
+    let client = TcpStream::connect(address).unwrap();
     client.set_read_timeout(Some(PATIENCE)).unwrap();
     client.set_write_timeout(Some(PATIENCE)).unwrap();
     client
 }
 
 /// Sends a request whole and reads the answer whole.
-fn ask(desk: &Desk, request: &str, body: &str) -> String {
-    let mut client = connect(desk);
+fn ask(address: &str, request: &str, body: &str) -> String {
+    let mut client = connect(address);
     let length = body.len();
     write!(
         client,
@@ -64,38 +64,35 @@ fn the_first_start_tells_its_tokens_and_the_second_does_not() {
 #[test]
 fn people_are_told_what_to_paste() {
     let scratch = Scratch::new();
-    let data = scratch.data();
-    // A server that is told to stop at once says everything first.
-    let script = "\"$0\" serve --listen 127.0.0.1:0 --data \"$1\" & pid=$!; \
-                  for i in $(seq 600); do [ -e \"$1/session\" ] && break; sleep 0.05; done; kill -TERM $pid; wait $pid";
-    let program = env!("CARGO_BIN_EXE_a2a-edge");
-    let said = run(
-        std::process::Command::new("sh").args(["-c", script, program, &data]),
-        "",
-    )
-    .ended(0);
-    for piece in [
-        "export OWNER=a2ae_",
-        "curl -sS http://127.0.0.1:",
-        "requests complete REQUEST --answer",
-    ] {
-        assert!(said.out.contains(piece), "{piece}: {said:?}");
-    }
-}
-
-#[test]
-fn the_curl_line_sends_a_handoff() {
-    let scratch = Scratch::new();
-    let desk = Desk::start(&scratch.data(), &[]);
-    let body = r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"metadata":{"https://dispatch.foo/a2a/ext/work/v1":{"skill":"handoff","title":"T"}}}}"#;
-    let head = format!(
-        "POST /message:send HTTP/1.1\r\nAuthorization: Bearer {}\r\nContent-Type: application/a2a+json\r\n\
-         A2A-Version: 1.0\r\nA2A-Extensions: https://dispatch.foo/a2a/ext/work/v1",
-        desk.token("client")
+    let mut desk = Desk::start_for_people(&scratch.data());
+    let curl = desk.line_with("curl -sS ");
+    // Of `curl -sS URL -H 'NAME: VALUE' … -d 'BODY'`: words and quoted texts by turns.
+    let pieces: Vec<&str> = curl.split('\'').collect();
+    let url = pieces[0]
+        .split(' ')
+        .find(|word| word.starts_with("http://"))
+        .unwrap();
+    let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let quoted: Vec<&str> = pieces.iter().skip(1).step_by(2).copied().collect();
+    let (body, headers) = quoted.split_last().unwrap();
+    let answer = ask(
+        address,
+        &format!("POST /{path} HTTP/1.1\r\n{}", headers.join("\r\n")),
+        body,
     );
-    let answer = ask(&desk, &head, body);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(answer.contains("TASK_STATE_AUTH_REQUIRED"), "{answer}");
+    // Every further line is a command that a shell and the binary take.
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_a2a-edge"));
+    for _ in 0..8 {
+        let script = format!("{} --help", desk.line_with("A2A_EDGE_TOKEN=$"));
+        let mut shell = std::process::Command::new("/bin/sh");
+        run(
+            shell.args(["-c", &script]).env("PATH", program.parent().unwrap()),
+            "",
+        )
+        .ended(0);
+    }
     desk.stop();
 }
 
@@ -186,7 +183,7 @@ fn both_signals_end_it_cleanly_and_quickly() {
                 )
             }
         });
-        let idle = connect(&desk);
+        let idle = connect(desk.address());
         std::thread::sleep(Duration::from_millis(300));
         let start = Instant::now();
         desk.signal(signal);
@@ -213,10 +210,10 @@ fn an_oversize_body_is_413() {
         "POST /message:send HTTP/1.1\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nA2A-Version: 1.0",
         desk.token("client")
     );
-    let whole = ask(&desk, &head, &padded(262_144));
+    let whole = ask(desk.address(), &head, &padded(262_144));
     assert!(whole.starts_with("HTTP/1.1 400"), "{whole}");
     for length in [262_145, 1_000_000] {
-        let over = ask(&desk, &head, &padded(length));
+        let over = ask(desk.address(), &head, &padded(length));
         assert!(over.starts_with("HTTP/1.1 413"), "{over}");
         assert!(over.contains(r#""code":413"#), "{over}");
     }
@@ -227,9 +224,9 @@ fn an_oversize_body_is_413() {
 fn a_slow_client_is_cut() {
     let scratch = Scratch::new();
     let desk = Desk::start(&scratch.data(), &["--read-timeout", "1"]);
-    let mut head = connect(&desk);
+    let mut head = connect(desk.address());
     head.write_all(b"GET /tasks HTTP/1.1\r\nA2A-").unwrap();
-    let mut body = connect(&desk);
+    let mut body = connect(desk.address());
     body.write_all(b"POST /message:send HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{")
         .unwrap();
     assert_eq!(head.read(&mut [0; 64]).unwrap_or(0), 0);
@@ -247,7 +244,7 @@ fn every_request_has_one_line_in_the_log_and_no_secret() {
     desk.run_as("client", &["send", "--no-wait", "a body to keep to oneself"])
         .ended(0);
     desk.run_as("client", &["task", "get", "no-such-task"]).ended(1);
-    let answer = ask(&desk, "GET /.well-known/agent-card.json HTTP/1.1", "");
+    let answer = ask(desk.address(), "GET /.well-known/agent-card.json HTTP/1.1", "");
     let id = answer
         .split("x-request-id: ")
         .nth(1)
@@ -301,7 +298,9 @@ fn what_was_acknowledged_survives_a_power_cut() {
     let id = sent.json()["task"]["id"].as_str().unwrap().to_owned();
     desk.kill();
     let desk = Desk::start(&data, &[]);
-    let got = desk.run(&token, &["task", "get", &id, "--json"], "").ended(0);
+    let got = desk
+        .run(&token, &["task", "get", &id, "--history", "10", "--json"], "")
+        .ended(0);
     assert_eq!(got.json(), sent.json()["task"]);
     desk.stop();
 }

@@ -40,7 +40,7 @@ Exit codes:
   2  the command line, or a file it names, is not as it must be
   3  no server answers at the address
   4  the token is missing, unknown or not enough
-  5  the server failed, or its answer cannot be read";
+  5  the server failed, its answer cannot be read, or this machine stands in the way";
 
 /// An A2A 1.0 task desk: clients hand over work, the owner decides, members do it.
 #[derive(Debug, Parser)]

@@ -90,8 +90,6 @@ pub(super) struct Add {
     /// What they may do
     #[arg(long)]
     role: Option<Role>,
-    #[command(flatten)]
-    key: Key,
 }
 
 /// Options of `participant revoke`.
@@ -119,7 +117,6 @@ impl Add {
         body.insert("displayName".to_owned(), json!(self.name));
         put(&mut body, "kind", self.kind.map(Kind::name));
         put(&mut body, "role", self.role.map(Role::name));
-        self.key.put(&mut body);
         let answer = common
             .client()
             .post("/operator/v1/participants:add", &Value::Object(body))?;

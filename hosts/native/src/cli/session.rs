@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use super::participant::Kind;
-use super::requests::Key;
 use super::{Common, Outcome, Report, put, show};
 use crate::data;
 use crate::text::{facts, visible};
@@ -42,8 +41,6 @@ pub(super) struct Create {
     /// Data directory of a server on this machine, to read the operator's token from
     #[arg(long, value_name = "DIRECTORY", default_value = data::DATA_DIRECTORY)]
     data: PathBuf,
-    #[command(flatten)]
-    key: Key,
 }
 
 impl Session {
@@ -65,7 +62,6 @@ impl Create {
         put(&mut owner, "kind", self.kind.map(Kind::name));
         let mut body = Map::new();
         body.insert("owner".to_owned(), Value::Object(owner));
-        self.key.put(&mut body);
         let client = common.client_with(Some(token));
         let answer = client.post("/operator/v1/sessions:create", &Value::Object(body))?;
         let session = show::cell(&answer, "/sessionId", usize::MAX);

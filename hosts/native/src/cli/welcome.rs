@@ -61,15 +61,15 @@ impl Welcome {
              export A2A_EDGE_URL={url}\n\n\
              A client hands over work:\n\n  {curl}\n\n\
              or, shorter:\n\n  \
-             a2a-edge --token $CLIENT send --handoff 'Fix the flaky login test'\n\n\
+             A2A_EDGE_TOKEN=$CLIENT a2a-edge send --handoff 'Fix the flaky login test'\n\n\
              The owner sees it and lets it run; a member does it; the client reads what came of it:\n\n  \
-             a2a-edge --token $OWNER task open\n  \
-             a2a-edge --token $OWNER approve TASK\n  \
-             a2a-edge --token $MEMBER requests list --state open\n  \
-             a2a-edge --token $MEMBER requests claim REQUEST\n  \
-             a2a-edge --token $MEMBER requests progress REQUEST --stage review\n  \
-             a2a-edge --token $MEMBER requests complete REQUEST --answer 'Fixed'\n  \
-             a2a-edge --token $CLIENT task get TASK\n\n"
+             A2A_EDGE_TOKEN=$OWNER a2a-edge task open\n  \
+             A2A_EDGE_TOKEN=$OWNER a2a-edge approve TASK\n  \
+             A2A_EDGE_TOKEN=$MEMBER a2a-edge requests list --state open\n  \
+             A2A_EDGE_TOKEN=$MEMBER a2a-edge requests claim REQUEST\n  \
+             A2A_EDGE_TOKEN=$MEMBER a2a-edge requests progress REQUEST --stage review\n  \
+             A2A_EDGE_TOKEN=$MEMBER a2a-edge requests complete REQUEST --answer 'Fixed'\n  \
+             A2A_EDGE_TOKEN=$CLIENT a2a-edge task get TASK\n\n"
         )
     }
 

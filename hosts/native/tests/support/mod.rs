@@ -8,7 +8,7 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, mpsc};
@@ -131,39 +131,61 @@ pub(crate) struct Desk {
     child: Running,
     /// The JSON object it began with.
     pub(crate) welcome: Value,
+    lines: Mutex<mpsc::Receiver<String>>,
     log: Mutex<mpsc::Receiver<String>>,
 }
 
 impl Desk {
     /// Starts a server on a data directory, with these further options.
     pub(crate) fn start(data: &str, options: &[&str]) -> Self {
+        let mut desk = Self::spawn(data, &[&["--json"], options].concat());
+        let first = desk.line_with("");
+        desk.welcome = serde_json::from_str(&first).unwrap_or_else(|error| panic!("{error}: {first}"));
+        desk
+    }
+
+    /// Starts a server that speaks to people.
+    pub(crate) fn start_for_people(data: &str) -> Self {
+        Self::spawn(data, &[])
+    }
+
+    fn spawn(data: &str, options: &[&str]) -> Self {
         let mut command = binary();
-        command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--data", data]);
         command
+            .args(["serve", "--listen", "127.0.0.1:0", "--data", data])
             .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = Running(command.spawn().unwrap());
         let log = drain(child.0.stderr.take().unwrap());
-        let out = child.0.stdout.take().unwrap();
-        let (tell, told) = mpsc::channel();
+        let out = BufReader::new(child.0.stdout.take().unwrap());
+        let (tell, lines) = mpsc::channel();
         thread::spawn(move || {
-            let mut lines = BufReader::new(out);
-            let mut first = String::new();
-            let _ = lines.read_line(&mut first);
-            let _ = tell.send(first);
-            // Whatever else it prints must not block it.
-            let _ = lines.read_to_end(&mut Vec::new());
+            out.lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| tell.send(line))
         });
-        let first = told.recv_timeout(PATIENCE).unwrap();
-        match serde_json::from_str(&first) {
-            Ok(welcome) => Self {
-                child,
-                welcome,
-                log: Mutex::new(log),
-            },
-            Err(error) => panic!("{error}: {first:?} {:?}", log.recv_timeout(PATIENCE)),
+        Self {
+            child,
+            welcome: Value::Null,
+            lines: Mutex::new(lines),
+            log: Mutex::new(log),
+        }
+    }
+
+    /// The next line that it prints with `piece` in it.
+    pub(crate) fn line_with(&mut self, piece: &str) -> String {
+        let lines = self.lines.get_mut().unwrap();
+        loop {
+            match lines.recv_timeout(PATIENCE) {
+                Ok(line) if line.contains(piece) => return line.trim().to_owned(),
+                Ok(_) => {}
+                Err(_) => panic!(
+                    "no {piece:?}: {:?}",
+                    self.log.get_mut().unwrap().recv_timeout(PATIENCE)
+                ),
+            }
         }
     }
 
