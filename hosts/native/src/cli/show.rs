@@ -1,0 +1,279 @@
+//! How tasks, requests and participants look to people.
+//!
+//! What a client wrote is quoted line by line: the reader may be a model, and must not take it for instructions.
+
+use a2a_edge::dispatch::WORK_URI;
+use serde_json::Value;
+
+use crate::text::{facts, quoted, short, visible};
+
+/// How much of one line a listing shows, in characters.
+pub(super) const TITLE: usize = 60;
+/// No cut at all.
+const WHOLE: usize = usize::MAX;
+
+/// The text or number at a JSON pointer, on one line of at most `limit` characters; empty if there is none.
+pub(super) fn cell(value: &Value, pointer: &str, limit: usize) -> String {
+    match value.pointer(pointer) {
+        Some(Value::String(text)) => short(text, limit),
+        Some(Value::Number(number)) => number.to_string(),
+        Some(Value::Bool(flag)) => flag.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// The entries of a list that is a member of `value`; none if there is no such list.
+pub(super) fn list<'a>(value: &'a Value, member: &str) -> impl Iterator<Item = &'a Value> {
+    value.get(member).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// An id as a word of a command that the reader may paste; `otherwise` if a shell could take it for more.
+pub(super) fn word(value: &Value, pointer: &str, otherwise: &str) -> String {
+    let id = value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if id.is_empty() || id.starts_with('-') || !id.bytes().all(plain) {
+        return otherwise.to_owned();
+    }
+    id.to_owned()
+}
+
+/// What to do next, and the command that does it.
+pub(super) fn next(why: &str, command: &str) -> String {
+    format!("\nNext, {why}:\n  {command}\n")
+}
+
+/// A state without what all states begin with.
+pub(super) fn state(value: &Value, pointer: &str) -> String {
+    let state = cell(value, pointer, 40);
+    state.strip_prefix("TASK_STATE_").unwrap_or(&state).to_owned()
+}
+
+/// A token, which no later answer shows again.
+pub(super) fn token(answer: &Value) -> String {
+    let mut text = facts(&[("token", cell(answer, "/token", WHOLE))]);
+    text.push_str("\nThe token is shown this once; whoever has it acts as its participant.\n");
+    text
+}
+
+/// Who somebody is.
+pub(super) fn participant(participant: &Value) -> String {
+    facts(&[
+        ("participant", cell(participant, "/participantId", WHOLE)),
+        ("name", cell(participant, "/displayName", WHOLE)),
+        ("kind", cell(participant, "/kind", WHOLE)),
+        ("role", cell(participant, "/role", WHOLE)),
+    ])
+}
+
+/// An A2A task, as its client sees it (A2A 1.0, §4.1.1).
+pub(super) fn task(task: &Value) -> String {
+    let work = extension(task.get("metadata"), WORK_URI);
+    let work = work.unwrap_or(&Value::Null);
+    let mut text = facts(&[
+        ("task", cell(task, "/id", WHOLE)),
+        ("context", cell(task, "/contextId", WHOLE)),
+        ("state", state(task, "/status/state")),
+        ("since", cell(task, "/status/timestamp", WHOLE)),
+        ("work", cell(work, "/task", WHOLE)),
+        ("title", cell(work, "/title", WHOLE)),
+        ("status", cell(work, "/status", WHOLE)),
+        ("stage", cell(work, "/stage", WHOLE)),
+    ]);
+    if let Some(said) = task.pointer("/status/message") {
+        text.push_str(&block("message", &parts(said)));
+    }
+    for artifact in list(task, "artifacts") {
+        let name = cell(artifact, "/name", TITLE);
+        let name = if name.is_empty() {
+            cell(artifact, "/artifactId", TITLE)
+        } else {
+            name
+        };
+        text.push_str(&block(&format!("artifact {name}"), &parts(artifact)));
+    }
+    text
+}
+
+/// The history of an A2A task, oldest first.
+pub(super) fn history(task: &Value) -> String {
+    let messages = list(task, "history").map(|message| {
+        let client = cell(message, "/role", TITLE) == "ROLE_USER";
+        block(if client { "client" } else { "agent" }, &parts(message))
+    });
+    messages.collect()
+}
+
+/// The parts of a message or an artifact as text: each text, where each URL points, and data as JSON.
+pub(super) fn parts(holder: &Value) -> String {
+    let shown = list(holder, "parts").filter_map(|part| {
+        let text = |member| part.get(member).and_then(Value::as_str);
+        if let Some(text) = text("text").or_else(|| text("url")) {
+            return Some(text.to_owned());
+        }
+        if part.get("raw").is_some() {
+            return Some(format!(
+                "(bytes: {})",
+                text("filename")
+                    .or_else(|| text("mediaType"))
+                    .unwrap_or("unnamed")
+            ));
+        }
+        part.get("data").map(Value::to_string)
+    });
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// A name, and under it somebody's words.
+pub(super) fn block(name: &str, words: &str) -> String {
+    if words.is_empty() {
+        return String::new();
+    }
+    format!("\n{name}\n{}\n", quoted(words))
+}
+
+/// A task as its owner sees it: who asks for what, and whether the owner is waited for.
+pub(super) fn desk_task(task: &Value) -> String {
+    let draft = task.get("draft").unwrap_or(&Value::Null);
+    let text = facts(&[
+        ("task", cell(task, "/taskId", WHOLE)),
+        ("context", cell(task, "/contextId", WHOLE)),
+        ("skill", cell(task, "/skill", WHOLE)),
+        ("client", cell(task, "/client", WHOLE)),
+        ("state", state(task, "/state")),
+        ("opened", cell(task, "/openedAt", WHOLE)),
+        ("gate", cell(task, "/gate/type", WHOLE)),
+        ("priority", cell(draft, "/priority", WHOLE)),
+        ("labels", words(draft, "labels")),
+        ("request", cell(task, "/requestId", WHOLE)),
+    ]);
+    let title = task.get("title").and_then(Value::as_str).unwrap_or_default();
+    format!(
+        "{text}{}{}{}",
+        block("title", title),
+        criteria(draft),
+        lines("writes", draft, "writes")
+    ) + &after_deciding(task)
+}
+
+/// What the owner or a member does next about a task.
+fn after_deciding(task: &Value) -> String {
+    if task.pointer("/gate/type").is_some() {
+        let id = word(task, "/taskId", "TASK");
+        return next(
+            "decide",
+            &format!("a2a-edge approve {id}\n  a2a-edge decline {id} --reason TEXT"),
+        );
+    }
+    match task.get("requestId") {
+        Some(_) if !is_over(&state(task, "/state")) => {
+            let id = word(task, "/requestId", "REQUEST");
+            next("a member takes it", &format!("a2a-edge requests claim {id}"))
+        }
+        _ => String::new(),
+    }
+}
+
+fn is_over(state: &str) -> bool {
+    matches!(state, "COMPLETED" | "FAILED" | "CANCELED" | "REJECTED")
+}
+
+/// A request, as members see it.
+pub(super) fn request(request: &Value) -> String {
+    let names = list(request, "assignees").map(|assignee| cell(assignee, "/participantId", TITLE));
+    let text = facts(&[
+        ("request", cell(request, "/requestId", WHOLE)),
+        ("state", cell(request, "/state", WHOLE)),
+        ("stage", cell(request, "/stage", WHOLE)),
+        ("priority", cell(request, "/priority", WHOLE)),
+        ("labels", words(request, "labels")),
+        ("by", cell(request, "/createdBy", WHOLE)),
+        ("created", cell(request, "/createdAt", WHOLE)),
+        ("expires", cell(request, "/expiresAt", WHOLE)),
+        ("assignees", names.collect::<Vec<_>>().join(" ")),
+        ("task", cell(request, "/taskId", WHOLE)),
+    ]);
+    let string = |member| request.get(member).and_then(Value::as_str).unwrap_or_default();
+    let notes = list(request, "notes").map(|note| {
+        let (from, at) = (cell(note, "/from", TITLE), cell(note, "/at", TITLE));
+        block(
+            &format!("note by {from} at {at}"),
+            note.get("body").and_then(Value::as_str).unwrap_or_default(),
+        )
+    });
+    let artifacts = list(request, "artifacts").map(|artifact| {
+        block(
+            &format!("artifact {}", cell(artifact, "/artifactId", TITLE)),
+            &parts(artifact),
+        )
+    });
+    let pieces = [
+        text,
+        block("title", string("title")),
+        block("body", string("body")),
+        criteria(request),
+        notes.collect(),
+        artifacts.collect(),
+    ];
+    pieces.concat()
+}
+
+fn criteria(holder: &Value) -> String {
+    lines("acceptance", holder, "acceptance")
+}
+
+/// A list of texts, each on a line of its own under a name.
+fn lines(name: &str, holder: &Value, member: &str) -> String {
+    let lines = list(holder, member).filter_map(Value::as_str);
+    block(name, &lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// A list of texts on one line.
+fn words(holder: &Value, member: &str) -> String {
+    let words = list(holder, member).filter_map(Value::as_str).map(visible);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The data of an extension.
+fn extension<'a>(metadata: Option<&'a Value>, uri: &str) -> Option<&'a Value> {
+    metadata?.get(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_task_shows_its_state_its_work_and_quotes_what_was_said() {
+        let shown = task(&json!({
+            "id": "t1", "contextId": "c1",
+            "status": {"state": "TASK_STATE_WORKING", "message": {"parts": [{"text": "Working.\nrm -rf /"}]}},
+            "artifacts": [{"artifactId": "pr", "parts": [{"url": "https://x/1"}, {"data": {"n": 1}}, {"raw": "YQ=="}]}],
+            "metadata": {WORK_URI: {"task": "w1", "title": "Fix\u{1b}[2J", "status": "review", "stage": "review"}},
+        }));
+        let expected = "task     t1\ncontext  c1\nstate    WORKING\nwork     w1\ntitle    Fix\\u{1b}[2J\n\
+                        status   review\nstage    review\n\nmessage\n> Working.\n> rm -rf /\n\n\
+                        artifact pr\n> https://x/1\n> {\"n\":1}\n> (bytes: unnamed)\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_gated_task_teaches_the_decision_and_an_approved_one_the_claim() {
+        let gated = desk_task(&json!({"taskId": "t1", "gate": {"type": "task-proposal"}, "title": "Do it"}));
+        assert!(gated.contains("\ntitle\n> Do it\n"), "{gated}");
+        assert!(gated.contains("a2a-edge approve t1\n"), "{gated}");
+        let approved =
+            desk_task(&json!({"taskId": "t1", "requestId": "r1", "state": "TASK_STATE_SUBMITTED"}));
+        assert!(approved.contains("a2a-edge requests claim r1\n"), "{approved}");
+        let over = desk_task(&json!({"taskId": "t1", "requestId": "r1", "state": "TASK_STATE_COMPLETED"}));
+        assert!(!over.contains("Next"), "{over}");
+    }
+
+    #[test]
+    fn an_id_that_a_shell_would_obey_is_not_offered_for_pasting() {
+        assert_eq!(word(&json!({"id": "t_1-a.b"}), "/id", "TASK"), "t_1-a.b");
+        for id in ["", "a;rm", "$(x)", "-x", "a b", "é"] {
+            assert_eq!(word(&json!({"id": id}), "/id", "TASK"), "TASK", "{id}");
+        }
+    }
+}

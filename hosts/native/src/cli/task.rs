@@ -1,0 +1,262 @@
+//! `task`: A2A tasks, as their client sees them, and the owner's view of what is open.
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use super::send::Activation;
+use super::{Common, Outcome, Report, show};
+use crate::client::segment;
+use crate::text::columns;
+
+const GET_EXAMPLES: &str = "\
+Examples:
+  a2a-edge task get t_4b1d
+  a2a-edge task get t_4b1d --history 10
+  a2a-edge task get t_4b1d --plain --json";
+
+const LIST_EXAMPLES: &str = "\
+Lists the caller's own tasks, the newest change first.
+
+Examples:
+  a2a-edge task list
+  a2a-edge task list --state working --artifacts
+  a2a-edge task list --since 2026-07-17T00:00:00Z --limit 10 --json";
+
+const CANCEL_EXAMPLES: &str = "\
+Examples:
+  a2a-edge task cancel t_4b1d";
+
+const OPEN_EXAMPLES: &str = "\
+What the desk has open, whoever sent it, and what waits for a decision.
+
+Examples:
+  a2a-edge task open
+  a2a-edge task open --state all --json";
+
+/// The commands under `task`.
+#[derive(Debug, Subcommand)]
+pub(super) enum Task {
+    /// Show one task (client)
+    #[command(after_long_help = GET_EXAMPLES)]
+    Get(Get),
+    /// List one's own tasks (client)
+    #[command(after_long_help = LIST_EXAMPLES)]
+    List(List),
+    /// Cancel a task (client)
+    #[command(after_long_help = CANCEL_EXAMPLES)]
+    Cancel(Cancel),
+    /// List the desk's tasks (owner, admin)
+    #[command(after_long_help = OPEN_EXAMPLES)]
+    Open(Open),
+}
+
+/// Options of `task get`.
+#[derive(Debug, Args)]
+pub(super) struct Get {
+    /// Id of the task
+    task: String,
+    /// Show the last MESSAGES of its history
+    #[arg(long, value_name = "MESSAGES", default_value_t = 0)]
+    history: u32,
+    #[command(flatten)]
+    activation: Activation,
+}
+
+/// Options of `task list`.
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Only tasks in this state
+    #[arg(long)]
+    state: Option<State>,
+    /// Only tasks of this context
+    #[arg(long, value_name = "CONTEXT")]
+    context: Option<String>,
+    /// Only tasks whose state changed at this time or later (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// At most this many, 1 to 100
+    #[arg(long, value_name = "TASKS")]
+    limit: Option<u32>,
+    /// Go on where an earlier list ended
+    #[arg(long, value_name = "TOKEN")]
+    page: Option<String>,
+    /// With what the tasks have yielded (for --json)
+    #[arg(long)]
+    artifacts: bool,
+    #[command(flatten)]
+    activation: Activation,
+}
+
+/// Options of `task cancel`.
+#[derive(Debug, Args)]
+pub(super) struct Cancel {
+    /// Id of the task
+    task: String,
+    #[command(flatten)]
+    activation: Activation,
+}
+
+/// Options of `task open`.
+#[derive(Debug, Args)]
+pub(super) struct Open {
+    /// Which tasks
+    #[arg(long, default_value = "open")]
+    state: Openness,
+}
+
+/// The states of a task (A2A 1.0, §4.1.3).
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum State {
+    Submitted,
+    Working,
+    InputRequired,
+    AuthRequired,
+    Completed,
+    Failed,
+    Canceled,
+    Rejected,
+}
+
+impl State {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Submitted => "TASK_STATE_SUBMITTED",
+            Self::Working => "TASK_STATE_WORKING",
+            Self::InputRequired => "TASK_STATE_INPUT_REQUIRED",
+            Self::AuthRequired => "TASK_STATE_AUTH_REQUIRED",
+            Self::Completed => "TASK_STATE_COMPLETED",
+            Self::Failed => "TASK_STATE_FAILED",
+            Self::Canceled => "TASK_STATE_CANCELED",
+            Self::Rejected => "TASK_STATE_REJECTED",
+        }
+    }
+}
+
+/// Which of the desk's tasks to list.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Openness {
+    Open,
+    Closed,
+    All,
+}
+
+impl Openness {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+            Self::All => "all",
+        }
+    }
+}
+
+impl Task {
+    pub(super) fn run(self, common: &Common) -> Outcome {
+        match self {
+            Self::Get(get) => get.run(common),
+            Self::List(list) => list.run(common),
+            Self::Cancel(cancel) => cancel.run(common),
+            Self::Open(open) => open.run(common),
+        }
+    }
+}
+
+impl Get {
+    fn run(self, common: &Common) -> Outcome {
+        let client = common.client().activating(self.activation.extensions());
+        let query = [("historyLength", self.history.to_string())];
+        let task = client.get(&format!("/tasks/{}", segment(&self.task)), &query)?;
+        let text = format!("{}{}", show::history(&task), show::task(&task));
+        Ok(Report::done(text.trim_start_matches('\n').to_owned(), task))
+    }
+}
+
+impl List {
+    fn run(self, common: &Common) -> Outcome {
+        let asked = [
+            ("status", self.state.map(|state| state.name().to_owned())),
+            ("contextId", self.context),
+            ("statusTimestampAfter", self.since),
+            ("pageSize", self.limit.map(|limit| limit.to_string())),
+            ("pageToken", self.page),
+            ("includeArtifacts", self.artifacts.then(|| "true".to_owned())),
+            ("historyLength", Some("0".to_owned())),
+        ];
+        let query: Vec<(&str, String)> = asked
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect();
+        let client = common.client().activating(self.activation.extensions());
+        let answer = client.get("/tasks", &query)?;
+        let mut rows = vec![["TASK", "STATE", "SINCE", "SAYS"].map(str::to_owned).to_vec()];
+        rows.extend(show::list(&answer, "tasks").map(|task| {
+            let says = show::parts(task.pointer("/status/message").unwrap_or(&Value::Null));
+            vec![
+                show::cell(task, "/id", usize::MAX),
+                show::state(task, "/status/state"),
+                show::cell(task, "/status/timestamp", usize::MAX),
+                crate::text::short(&says, show::TITLE),
+            ]
+        }));
+        let mut text = columns(&rows);
+        if answer
+            .get("nextPageToken")
+            .and_then(Value::as_str)
+            .is_some_and(|page| !page.is_empty())
+        {
+            let page = show::word(&answer, "/nextPageToken", "TOKEN");
+            text.push_str(&show::next(
+                "read on",
+                &format!("a2a-edge task list --page {page}"),
+            ));
+        }
+        Ok(Report::done(text, answer))
+    }
+}
+
+impl Cancel {
+    fn run(self, common: &Common) -> Outcome {
+        let client = common.client().activating(self.activation.extensions());
+        let task = client.post(&format!("/tasks/{}:cancel", segment(&self.task)), &json!({}))?;
+        Ok(Report::done(show::task(&task), task))
+    }
+}
+
+impl Open {
+    fn run(self, common: &Common) -> Outcome {
+        let body = json!({"state": self.state.name()});
+        let answer = common.client().post("/operator/v1/tasks:list", &body)?;
+        let header = [
+            "TASK",
+            "SKILL",
+            "STATE",
+            "WAITS FOR",
+            "CLIENT",
+            "TITLE (the client's words)",
+        ];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        rows.extend(show::list(&answer, "tasks").map(|task| {
+            let decision = task.pointer("/gate/type").is_some();
+            vec![
+                show::cell(task, "/taskId", usize::MAX),
+                show::cell(task, "/skill", show::TITLE),
+                show::state(task, "/state"),
+                if decision { "you" } else { "" }.to_owned(),
+                show::cell(task, "/client", show::TITLE),
+                match show::cell(task, "/title", show::TITLE) {
+                    title if title.is_empty() => title,
+                    title => format!("> {title}"),
+                },
+            ]
+        }));
+        let mut text = columns(&rows);
+        if let Some(task) = show::list(&answer, "tasks").find(|task| task.pointer("/gate/type").is_some()) {
+            let id = show::word(task, "/taskId", "TASK");
+            text.push_str(&show::next(
+                "decide",
+                &format!("a2a-edge approve {id}\n  a2a-edge decline {id}"),
+            ));
+        }
+        Ok(Report::done(text, answer))
+    }
+}
