@@ -309,6 +309,7 @@ impl Draft<'_> {
                     by: self.caller().participant_id.clone(),
                     text: None,
                 };
+                self.close_asked_of(task);
                 self.push(Event::TaskCanceled {
                     task_id: task.task_id.clone(),
                     ending,
