@@ -386,7 +386,7 @@ fn writers_in_any_order_with_every_fault_lose_nothing() {
 
 #[test]
 fn a_sweep_at_any_time_takes_nothing_that_is_needed() {
-    disordered_runs(Mood { sweeps: true, ..CALM }, 500, true);
+    disordered_runs(Mood { sweeps: true, ..CALM }, 300, true);
     disordered_runs(
         Mood {
             one_in: 40,
