@@ -480,6 +480,31 @@ fn the_head_stays_small_whatever_dies() {
 }
 
 #[test]
+fn crashes_that_repeat_at_one_big_commit_do_not_fill_the_head() {
+    let memory = Memory::default();
+    let journal = RefCell::new(Journal::default());
+    block_on(create(&HeadSwap::with_limits(memory.clone(), LIMITS), &journal));
+    let big = record_of(2, "big", 2500);
+    for life in 0..300 {
+        let faulty = Faulty::new(memory.clone(), |index| {
+            (index == 2 + life % 4).then_some(Fault::CrashAfter)
+        });
+        let store = HeadSwap::with_limits(&faulty, LIMITS);
+        assert!(
+            block_on(store.commit(SESSION, &big)).is_err(),
+            "it dies before the commit"
+        );
+        let entries = memory.entries();
+        assert!(
+            entries["a2a.s.head"].len() <= LIMITS.value && entries.len() < 60,
+            "life {life}"
+        );
+    }
+    let journal = journal.into_inner();
+    assert_eq!(verify(&memory, &journal, true), Ok(()));
+}
+
+#[test]
 fn a_caller_that_is_up_to_date_reads_the_head_alone() {
     let (memory, journal, _) = alone(|_| None);
     let last = journal.acknowledged.len() as u64;
