@@ -120,9 +120,7 @@ impl Add {
         let answer = common
             .client()
             .post("/operator/v1/participants:add", &Value::Object(body))?;
-        let participant = answer.get("participant").unwrap_or(&Value::Null);
-        let mut text = show::participant(participant);
-        text.push_str(&show::token(&answer));
+        let text = show::admitted(&answer);
         Ok(Report::done(text, answer))
     }
 }

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use super::participant::Kind;
 use super::{Common, Outcome, Report, put, show};
 use crate::data;
-use crate::text::{facts, visible};
 
 const CREATE_EXAMPLES: &str = "\
 The operator's token is taken from --operator-token, from the environment, or from the data
@@ -64,9 +63,7 @@ impl Create {
         body.insert("owner".to_owned(), Value::Object(owner));
         let client = common.client_with(Some(token));
         let answer = client.post("/operator/v1/sessions:create", &Value::Object(body))?;
-        let session = show::cell(&answer, "/sessionId", usize::MAX);
-        let mut text = facts(&[("session", session), ("owner", visible(&self.owner))]);
-        text.push_str(&show::token(&answer));
+        let mut text = show::admitted(&answer);
         text.push_str(&show::next(
             "add members and clients",
             "A2A_EDGE_TOKEN=TOKEN a2a-edge participant add NAME",

@@ -48,21 +48,29 @@ pub(super) fn state(value: &Value, pointer: &str) -> String {
     state.strip_prefix("TASK_STATE_").unwrap_or(&state).to_owned()
 }
 
-/// A token, which no later answer shows again.
-pub(super) fn token(answer: &Value) -> String {
-    let mut text = facts(&[("token", cell(answer, "/token", WHOLE))]);
-    text.push_str("\nThe token is shown this once; whoever has it acts as its participant.\n");
-    text
-}
-
 /// Who somebody is.
 pub(super) fn participant(participant: &Value) -> String {
-    facts(&[
+    facts(&identity(participant))
+}
+
+/// Who somebody is, and the token that no later answer shows again.
+pub(super) fn admitted(answer: &Value) -> String {
+    let mut shown = vec![("session", cell(answer, "/sessionId", WHOLE))];
+    shown.extend(identity(answer.get("participant").unwrap_or(&Value::Null)));
+    shown.push(("token", cell(answer, "/token", WHOLE)));
+    format!(
+        "{}\nThe token is shown this once; whoever has it acts as its participant.\n",
+        facts(&shown)
+    )
+}
+
+fn identity(participant: &Value) -> [(&'static str, String); 4] {
+    [
         ("participant", cell(participant, "/participantId", WHOLE)),
         ("name", cell(participant, "/displayName", WHOLE)),
         ("kind", cell(participant, "/kind", WHOLE)),
         ("role", cell(participant, "/role", WHOLE)),
-    ])
+    ]
 }
 
 /// An A2A task, as its client sees it (A2A 1.0, §4.1.1).
@@ -103,24 +111,23 @@ pub(super) fn history(task: &Value) -> String {
     messages.collect()
 }
 
-/// The parts of a message or an artifact as text: each text, where each URL points, and data as JSON.
+/// The parts of a message or an artifact as text: each text and where each URL points; data as JSON where
+/// nothing else says what it is.
 pub(super) fn parts(holder: &Value) -> String {
-    let shown = list(holder, "parts").filter_map(|part| {
-        let text = |member| part.get(member).and_then(Value::as_str);
-        if let Some(text) = text("text").or_else(|| text("url")) {
-            return Some(text.to_owned());
-        }
-        if part.get("raw").is_some() {
-            return Some(format!(
-                "(bytes: {})",
-                text("filename")
-                    .or_else(|| text("mediaType"))
-                    .unwrap_or("unnamed")
-            ));
-        }
-        part.get("data").map(Value::to_string)
-    });
-    shown.collect::<Vec<_>>().join("\n")
+    let text = |part: &Value, member: &str| part.get(member).and_then(Value::as_str).map(str::to_owned);
+    let in_words = |part: &Value| {
+        let named = || text(part, "filename").or_else(|| text(part, "mediaType"));
+        let bytes = || format!("(bytes: {})", named().unwrap_or_else(|| "unnamed".to_owned()));
+        text(part, "text")
+            .or_else(|| text(part, "url"))
+            .or_else(|| part.get("raw").map(|_| bytes()))
+    };
+    let words: Vec<String> = list(holder, "parts").filter_map(in_words).collect();
+    if !words.is_empty() {
+        return words.join("\n");
+    }
+    let data = list(holder, "parts").filter_map(|part| part.get("data"));
+    data.map(Value::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// A name, and under it somebody's words.
@@ -248,12 +255,13 @@ mod tests {
         let shown = task(&json!({
             "id": "t1", "contextId": "c1",
             "status": {"state": "TASK_STATE_WORKING", "message": {"parts": [{"text": "Working.\nrm -rf /"}]}},
-            "artifacts": [{"artifactId": "pr", "parts": [{"url": "https://x/1"}, {"data": {"n": 1}}, {"raw": "YQ=="}]}],
+            "artifacts": [{"artifactId": "pr", "parts": [{"url": "https://x/1"}, {"data": {"n": 1}}, {"raw": "YQ=="}]},
+                          {"artifactId": "own", "parts": [{"data": {"n": 1}}]}],
             "metadata": {WORK_URI: {"task": "w1", "title": "Fix\u{1b}[2J", "status": "review", "stage": "review"}},
         }));
         let expected = "task     t1\ncontext  c1\nstate    WORKING\nwork     w1\ntitle    Fix\\u{1b}[2J\n\
                         status   review\nstage    review\n\nmessage\n> Working.\n> rm -rf /\n\n\
-                        artifact pr\n> https://x/1\n> {\"n\":1}\n> (bytes: unnamed)\n";
+                        artifact pr\n> https://x/1\n> (bytes: unnamed)\n\nartifact own\n> {\"n\":1}\n";
         assert_eq!(shown, expected);
     }
 
