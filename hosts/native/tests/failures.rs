@@ -186,7 +186,10 @@ fn a_task_list_asks_for_what_its_options_say() {
         "a b",
     ];
     let (said, asked) = once(http("200 OK", &list.to_string()), &words);
-    assert_eq!(said.ended(0).out, "TASK  STATE  SINCE  SAYS\n");
+    assert_eq!(
+        said.ended(0).out,
+        "No tasks. Send something: a2a-edge send TEXT\n"
+    );
     let expected =
         "GET /tasks?status=TASK_STATE_INPUT_REQUIRED&pageSize=5&pageToken=a%20b&historyLength=0 HTTP/1.1";
     assert_eq!(asked.lines().next(), Some(expected));

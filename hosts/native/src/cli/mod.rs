@@ -43,7 +43,7 @@ Exit codes:
   5  the server failed, its answer cannot be read, or this machine stands in the way";
 
 /// An A2A 1.0 task desk: clients hand over work, the owner decides, members do it.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "a2a-edge", version, after_help = AFTER_HELP, propagate_version = true)]
 struct Cli {
     #[command(flatten)]
@@ -53,7 +53,7 @@ struct Cli {
 }
 
 /// What every command takes.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Args)]
 #[command(next_help_heading = "Connection and output")]
 struct Common {
     /// Address of the agent
@@ -104,7 +104,7 @@ impl Common {
     }
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Command {
     /// Serve sessions on this machine
     Serve(serve::Serve),

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use super::requests::Key;
 use super::{Common, Outcome, Report, put, show};
-use crate::text::columns;
 
 const ADD_EXAMPLES: &str = "\
 Examples:
@@ -84,10 +83,10 @@ pub(super) enum Participant {
 pub(super) struct Add {
     /// How the others see them
     name: String,
-    /// What they are
+    /// What they are; agent if left out
     #[arg(long)]
     kind: Option<Kind>,
-    /// What they may do
+    /// What they may do; member if left out
     #[arg(long)]
     role: Option<Role>,
 }
@@ -146,15 +145,10 @@ fn list(common: &Common) -> Outcome {
     let answer = common
         .client()
         .post("/operator/v1/participants:list", &json!({}))?;
-    let cell = |value: &Value, member: &str| show::cell(value, &format!("/{member}"), 40);
-    let mut rows = vec![
-        ["PARTICIPANT", "ROLE", "KIND", "NAME"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    for participant in show::list(&answer, "participants") {
-        let members = ["participantId", "role", "kind", "displayName"];
-        rows.push(members.map(|member| cell(participant, member)).to_vec());
-    }
-    Ok(Report::done(columns(&rows), answer))
+    let rows = show::list(&answer, "participants").map(|participant| {
+        ["/participantId", "/role", "/kind", "/displayName"].map(|member| show::brief(participant, member))
+    });
+    let header = ["PARTICIPANT", "ROLE", "KIND", "NAME"];
+    let text = show::table(header, rows.collect(), "Nobody.");
+    Ok(Report::done(text, answer))
 }

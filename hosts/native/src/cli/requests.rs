@@ -10,7 +10,6 @@ use super::artifacts::Results;
 use super::send::Priority;
 use super::{Common, Outcome, Report, input, put, put_list, show};
 use crate::client::Client;
-use crate::text::columns;
 
 const CREATE_EXAMPLES: &str = "\
 Examples:
@@ -20,7 +19,8 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   a2a-edge requests list --state open
-  a2a-edge requests list --assignee me --json";
+  a2a-edge requests list --assignee me --full
+  a2a-edge requests list --created-by p_7c1f --json";
 
 const CLAIM_EXAMPLES: &str = "\
 Examples:
@@ -147,6 +147,9 @@ pub(super) struct List {
     /// Go on where an earlier list ended
     #[arg(long, value_name = "TOKEN")]
     page: Option<String>,
+    /// Show each request whole
+    #[arg(long)]
+    full: bool,
 }
 
 /// The states of a request (session coordination, §4).
@@ -296,27 +299,37 @@ impl List {
         put(&mut body, "pageSize", self.limit);
         put(&mut body, "pageToken", self.page);
         let answer = call(client, "list", body)?;
-        let header = ["REQUEST", "STATE", "STAGE", "PRIORITY", "TITLE (their words)"];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(show::list(&answer, "requests").map(|request| {
-            let title = show::cell(request, "/title", show::TITLE);
-            vec![
-                show::cell(request, "/requestId", usize::MAX),
-                show::cell(request, "/state", show::TITLE),
-                show::cell(request, "/stage", show::TITLE),
-                show::cell(request, "/priority", show::TITLE),
-                format!("> {title}"),
-            ]
-        }));
-        let mut text = columns(&rows);
-        if let Some(open) = show::list(&answer, "requests")
-            .find(|request| request.get("state").and_then(Value::as_str) == Some("open"))
-        {
+        let requests: Vec<&Value> = show::list(&answer, "requests").collect();
+        let mut text = match self.full {
+            true => requests
+                .iter()
+                .map(|request| show::request(request))
+                .collect::<Vec<_>>()
+                .join("\n---\n\n"),
+            false => listing(&requests),
+        };
+        text.push_str(&show::more(&answer, "a2a-edge requests list"));
+        let is_open = |request: &Value| request.get("state").and_then(Value::as_str) == Some("open");
+        if let Some(open) = requests.iter().find(|request| is_open(request)) {
             let id = show::word(open, "/requestId", "REQUEST");
             text.push_str(&show::next("take one", &format!("a2a-edge requests claim {id}")));
         }
         Ok(Report::done(text, answer))
     }
+}
+
+fn listing(requests: &[&Value]) -> String {
+    let rows = requests.iter().map(|request| {
+        [
+            show::cell(request, "/requestId"),
+            show::cell(request, "/state"),
+            show::cell(request, "/stage"),
+            show::cell(request, "/priority"),
+            show::title(request),
+        ]
+    });
+    let header = ["REQUEST", "STATE", "STAGE", "PRIORITY", "TITLE (their words)"];
+    show::table(header, rows.collect(), "No such requests.")
 }
 
 impl Plain {

@@ -108,6 +108,12 @@ impl Serve {
             .await
             .map_err(|error| Failure::Local(format!("cannot listen on {}: {error}", self.listen)))?;
         let local = local_url(server.address());
+        if self.public_url.is_none() && server.address().ip().is_unspecified() {
+            log.warn(
+                "card",
+                "it names an address of this machine only: tell the one for others with --public-url",
+            );
+        }
         let desk = Desk::new(self.config(&local, operator.clone())).map_err(|error| bad_setting(&error))?;
         let native = Arc::new(Native::open(&directory.file(STORE_FILE), desk, log)?);
         match directory.session()? {

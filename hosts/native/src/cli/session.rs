@@ -18,7 +18,7 @@ Examples:
   a2a-edge session create --owner 'Ada' --kind human --data /var/lib/a2a-edge --json";
 
 /// The commands under `session`.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub(super) enum Session {
     /// Make a session and print its owner's token, once
     #[command(after_long_help = CREATE_EXAMPLES)]
@@ -26,7 +26,7 @@ pub(super) enum Session {
 }
 
 /// Options of `session create`.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(super) struct Create {
     /// Name of the session's owner
     #[arg(long, value_name = "NAME")]

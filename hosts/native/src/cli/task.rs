@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::send::Activation;
 use super::{Common, Outcome, Report, show};
 use crate::client::segment;
-use crate::text::columns;
+use crate::text::short;
 
 const GET_EXAMPLES: &str = "\
 Examples:
@@ -188,28 +188,22 @@ impl List {
             .collect();
         let client = common.client().activating(self.activation.extensions());
         let answer = client.get("/tasks", &query)?;
-        let mut rows = vec![["TASK", "STATE", "SINCE", "SAYS"].map(str::to_owned).to_vec()];
-        rows.extend(show::list(&answer, "tasks").map(|task| {
+        let rows = show::list(&answer, "tasks").map(|task| {
             let says = show::parts(task.pointer("/status/message").unwrap_or(&Value::Null));
-            vec![
-                show::cell(task, "/id", usize::MAX),
+            [
+                show::cell(task, "/id"),
                 show::state(task, "/status/state"),
-                show::cell(task, "/status/timestamp", usize::MAX),
-                crate::text::short(&says, show::TITLE),
+                show::cell(task, "/status/timestamp"),
+                short(&says, show::BRIEF),
             ]
-        }));
-        let mut text = columns(&rows);
-        if answer
-            .get("nextPageToken")
-            .and_then(Value::as_str)
-            .is_some_and(|page| !page.is_empty())
-        {
-            let page = show::word(&answer, "/nextPageToken", "TOKEN");
-            text.push_str(&show::next(
-                "read on",
-                &format!("a2a-edge task list --page {page}"),
-            ));
-        }
+        });
+        let header = ["TASK", "STATE", "SINCE", "SAYS"];
+        let mut text = show::table(
+            header,
+            rows.collect(),
+            "No tasks. Send something: a2a-edge send TEXT",
+        );
+        text.push_str(&show::more(&answer, "a2a-edge task list"));
         Ok(Report::done(text, answer))
     }
 }
@@ -226,6 +220,17 @@ impl Open {
     fn run(self, common: &Common) -> Outcome {
         let body = json!({"state": self.state.name()});
         let answer = common.client().post("/operator/v1/tasks:list", &body)?;
+        let waits = |task: &Value| task.pointer("/gate/type").is_some();
+        let rows = show::list(&answer, "tasks").map(|task| {
+            [
+                show::cell(task, "/taskId"),
+                show::cell(task, "/skill"),
+                show::state(task, "/state"),
+                if waits(task) { "you" } else { "" }.to_owned(),
+                show::cell(task, "/client"),
+                show::title(task),
+            ]
+        });
         let header = [
             "TASK",
             "SKILL",
@@ -234,28 +239,11 @@ impl Open {
             "CLIENT",
             "TITLE (the client's words)",
         ];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(show::list(&answer, "tasks").map(|task| {
-            let decision = task.pointer("/gate/type").is_some();
-            vec![
-                show::cell(task, "/taskId", usize::MAX),
-                show::cell(task, "/skill", show::TITLE),
-                show::state(task, "/state"),
-                if decision { "you" } else { "" }.to_owned(),
-                show::cell(task, "/client", show::TITLE),
-                match show::cell(task, "/title", show::TITLE) {
-                    title if title.is_empty() => title,
-                    title => format!("> {title}"),
-                },
-            ]
-        }));
-        let mut text = columns(&rows);
-        if let Some(task) = show::list(&answer, "tasks").find(|task| task.pointer("/gate/type").is_some()) {
+        let mut text = show::table(header, rows.collect(), "No such tasks.");
+        if let Some(task) = show::list(&answer, "tasks").find(|task| waits(task)) {
             let id = show::word(task, "/taskId", "TASK");
-            text.push_str(&show::next(
-                "decide",
-                &format!("a2a-edge approve {id}\n  a2a-edge decline {id}"),
-            ));
+            let commands = format!("a2a-edge approve {id}\n  a2a-edge decline {id}");
+            text.push_str(&show::next("decide", &commands));
         }
         Ok(Report::done(text, answer))
     }

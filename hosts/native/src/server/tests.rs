@@ -161,6 +161,26 @@ fn a_client_that_never_ends_its_head_is_cut() {
 }
 
 #[test]
+fn a_head_that_is_too_long_is_not_served() {
+    let server = Running::start(limits());
+    let mut client = server.connect();
+    // The server may hang up while this is still being written, and before its refusal was read.
+    let _ = write!(
+        client,
+        "GET / HTTP/1.1\r\nLong: {}\r\n\r\n",
+        "x".repeat(4 * HEAD_BYTES)
+    );
+    let mut answer = Vec::new();
+    let _ = client.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(
+        answer.is_empty() || answer.starts_with("HTTP/1.1 431"),
+        "{answer}"
+    );
+    assert!(server.ask("GET / HTTP/1.1", b"").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
 fn a_client_that_never_ends_its_body_is_told_and_cut() {
     let server = Running::start(limits());
     let mut client = server.connect();
