@@ -7,7 +7,7 @@ mod operator;
 mod sessions;
 
 use http::{Request, Response};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::agent::{self, Call, Failed, Poll};
 use crate::coordination::{self, catalogue};
@@ -16,7 +16,7 @@ use crate::http::answer::{self, Form, failure, success};
 use crate::http::read;
 use crate::http::route::{Target, route};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
-use crate::session::{Answer, Caller, Session, Token};
+use crate::session::{Caller, Session, Token};
 use crate::store::{Bell, Store, StoreError};
 use crate::time::Timestamp;
 
@@ -286,21 +286,9 @@ impl<H: Host> Exchange<'_, H> {
             .await?;
         Ok(success(
             Form::Coordination,
-            &self.object(&seat, answer),
+            &answer.into_object(),
             echo.as_deref(),
         ))
-    }
-
-    /// An answer as a JSON object.
-    fn object(&self, seat: &Seat, answer: Answer) -> Value {
-        match (answer, seat.session()) {
-            (Answer::Object(value), _) => value,
-            (Answer::Task(task_id), Some(session)) => match session.task(&task_id) {
-                Some(task) => json!({ "task": agent::operator::summary(session, task, self.host.now()) }),
-                None => Value::Object(Map::new()),
-            },
-            _ => Value::Object(Map::new()),
-        }
     }
 
     /// Decides until the commit is in, or nothing needs to be committed.

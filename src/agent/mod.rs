@@ -187,7 +187,10 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
             .0;
             let goal = Goal::Task {
                 task_id,
-                shape: Shape::default(),
+                shape: Shape {
+                    history: None,
+                    artifacts: true,
+                },
                 wrapped: false,
                 deadline: None,
             };

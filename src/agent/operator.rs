@@ -253,40 +253,5 @@ fn tasks(session: &Session, fields: Fields<'_>, now: Timestamp) -> Value {
         })
         .collect();
     found.sort_by(|a, b| (a.opened_at, &a.task_id).cmp(&(b.opened_at, &b.task_id)));
-    json!({ "tasks": found.iter().map(|task| summary(session, task, now)).collect::<Vec<_>>() })
-}
-
-/// A task as its judge sees it: `{taskId, contextId, skill, client, state, text, title?, openedAt, gate?, draft?, requestId?}`.
-#[must_use]
-pub fn summary(session: &Session, task: &TaskRecord, now: Timestamp) -> Value {
-    let shown = session.standing(task, now);
-    let mut summary = json!({
-        "taskId": task.task_id,
-        "contextId": task.context_id,
-        "skill": task.skill,
-        "client": task.opened_by,
-        "state": shown.state,
-        "text": shown.text,
-    });
-    let gate = task.open_gates().next();
-    let members = [
-        (
-            "title",
-            task.work_item.as_ref().map(|item| json!(item.draft.title)),
-        ),
-        ("body", session.mail(&task.root).map(|mail| json!(mail.body))),
-        ("openedAt", Some(json!(task.opened_at))),
-        (
-            "gate",
-            gate.map(|gate| json!({"id": gate.id, "type": gate.gate_type, "openedAt": gate.opened_at})),
-        ),
-        ("draft", task.work_item.as_ref().map(|item| json!(item.draft))),
-        ("requestId", task.request_id.as_ref().map(|id| json!(id))),
-    ];
-    if let Some(summary) = summary.as_object_mut() {
-        for (name, value) in members {
-            summary.extend(value.map(|value| (name.to_owned(), value)));
-        }
-    }
-    summary
+    json!({ "tasks": found.iter().map(|task| session.summary(task, now)).collect::<Vec<_>>() })
 }

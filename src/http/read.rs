@@ -141,14 +141,15 @@ pub fn body(request: &Request<Vec<u8>>, coordination: bool) -> Result<Map<String
     }
 }
 
-/// The parameters of a GET as a request object: numbers and booleans stand as text, which ProtoJSON reads.
+/// The parameters of a GET as a request object. Numbers stand as text, which ProtoJSON reads; for booleans it does
+/// not, so the one boolean that a query has is read here.
 #[must_use]
 pub fn query_params(request: &Request<Vec<u8>>) -> Map<String, Value> {
     let mut params = Map::new();
     for (name, value) in query(request) {
-        let value = match value.as_str() {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
+        let value = match (name.as_str(), value.as_str()) {
+            ("includeArtifacts" | "include_artifacts", "true") => Value::Bool(true),
+            ("includeArtifacts" | "include_artifacts", "false") => Value::Bool(false),
             _ => Value::String(value),
         };
         params.insert(name, value);
@@ -227,10 +228,10 @@ mod tests {
     fn a_query_becomes_a_request_object() {
         let params = query_params(&request(
             &[],
-            "/tasks?pageSize=7&includeArtifacts=true&contextId=a%20b+c&x",
+            "/tasks?pageSize=7&includeArtifacts=true&contextId=true%20b+c&x",
             b"",
         ));
-        let expected = r#"{"pageSize":"7","includeArtifacts":true,"contextId":"a b c","x":""}"#;
+        let expected = r#"{"pageSize":"7","includeArtifacts":true,"contextId":"true b c","x":""}"#;
         assert_eq!(Value::Object(params).to_string(), expected);
     }
 }

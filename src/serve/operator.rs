@@ -31,7 +31,7 @@ impl<H: Host> Exchange<'_, H> {
                 Ok((ruled.commit, ruled.answer))
             })
             .await?;
-        Ok(success(Form::Coordination, &self.object(&seat, answer), None))
+        Ok(success(Form::Coordination, &answer.into_object(), None))
     }
 
     async fn create_session(&self) -> Answered {

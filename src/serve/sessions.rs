@@ -15,6 +15,9 @@ const KEPT: usize = 1_000;
 /// How often a commit is offered to a store that does not answer.
 const OFFERS: u32 = 3;
 
+/// Handles on a slot that are nobody else's: the map's, the seat's own, and that of the lock it holds.
+const OWN_HANDLES: usize = 3;
+
 type Slot = Arc<Turnstile<Option<Session>>>;
 
 struct Entry {
@@ -61,10 +64,13 @@ impl Sessions {
         }
     }
 
-    /// Forgets a session that turned out not to exist, so that made-up ids take no room.
-    fn forget(&self, session_id: &str) {
+    /// Forgets a session that turned out not to exist, so that made-up ids take no room. It stays while somebody
+    /// else waits for its place: two places at one session would not know of each other.
+    fn forget(&self, session_id: &str, slot: &Slot) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.by_id.remove(session_id);
+        if Arc::strong_count(slot) <= OWN_HANDLES {
+            entries.by_id.remove(session_id);
+        }
     }
 }
 
@@ -104,7 +110,7 @@ impl Absent {
             seat.reload(host).await?;
         }
         if seat.state.is_none() {
-            host.sessions().forget(&seat.session_id);
+            host.sessions().forget(&seat.session_id, &seat.slot);
         }
         Ok(seat)
     }

@@ -13,6 +13,7 @@ pub mod id;
 pub mod page;
 pub mod participant;
 pub mod request;
+mod summary;
 pub mod task;
 
 use std::collections::{BTreeMap, VecDeque};

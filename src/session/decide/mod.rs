@@ -5,7 +5,7 @@ mod judge;
 mod requests;
 mod send;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use admit::NewSession;
 pub use requests::{Action, NewRequest};
@@ -88,6 +88,19 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Whether it is a deciding participant's, about a task of somebody else's.
+    const fn is_judgement(&self) -> bool {
+        matches!(
+            self,
+            Self::DecideProposal { .. }
+                | Self::Decline { .. }
+                | Self::DropWork { .. }
+                | Self::AskClient { .. }
+        )
+    }
+}
+
 /// What a command is decided with.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -136,10 +149,21 @@ pub fn fingerprint(operation: &str, parameters: &Value) -> String {
 pub enum Answer {
     /// A JSON object.
     Object(Value),
-    /// The task of this id, as it stands after the commit.
+    /// The client's task of this id, as it stands after the commit.
     Task(String),
     /// A direct message: the message of the session that the client's became.
     Mail(String),
+}
+
+impl Answer {
+    /// The JSON object of an operation that answers with one.
+    #[must_use]
+    pub fn into_object(self) -> Value {
+        match self {
+            Self::Object(object) => object,
+            Self::Task(_) | Self::Mail(_) => json!({}),
+        }
+    }
 }
 
 /// What deciding a command came to.
@@ -218,27 +242,39 @@ impl Session {
         if draft.events.len() == lapsed {
             return Ok(Decided { commit: None, answer });
         }
-        let remembered = match (&context.idempotency, &answer) {
-            (Some(idempotency), Answer::Object(object)) => Some(Remembered {
-                credential_id: context.caller.credential_id.clone(),
-                key: idempotency.key.clone(),
-                fingerprint: idempotency.fingerprint.clone(),
-                answer: object.clone(),
-            }),
-            _ => None,
-        };
-        let commit = Commit {
+        let mut commit = Commit {
             seq: self.seq.saturating_add(1),
             at: context.now,
             by: Some(context.caller.participant_id.clone()),
             nonce,
             events: draft.events,
-            remembered,
+            remembered: None,
         };
+        let answer = match answer {
+            Answer::Task(task_id) if command.is_judgement() => self.foresee(&commit, &task_id),
+            answer => answer,
+        };
+        if let (Some(idempotency), Answer::Object(object)) = (&context.idempotency, &answer) {
+            commit.remembered = Some(Remembered {
+                credential_id: context.caller.credential_id.clone(),
+                key: idempotency.key.clone(),
+                fingerprint: idempotency.fingerprint.clone(),
+                answer: object.clone(),
+            });
+        }
         Ok(Decided {
             commit: Some(commit),
             answer,
         })
+    }
+
+    /// A task as it will stand after `commit`, for those who decide. People decide, and rarely: a copy of the
+    /// session is a fair price for one answer that a repeat can be given again.
+    fn foresee(&self, commit: &Commit, task_id: &str) -> Answer {
+        let mut after = self.clone();
+        after.apply(commit);
+        let summary = after.task(task_id).map(|task| after.summary(task, commit.at));
+        Answer::Object(json!({ "task": summary }))
     }
 
     /// The stored answer to a repeat, or a refusal when the key was used for something else.

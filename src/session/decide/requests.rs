@@ -8,7 +8,9 @@ use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::envelope;
 use crate::dispatch::work::Priority;
 use crate::refusal::{Code, Refusal};
+use crate::session::credential::Role;
 use crate::session::event::Event;
+use crate::session::participant::Participant;
 use crate::session::request::{Note, Request, RequestChange, RequestState, Stage};
 use crate::session::task::{Ending, Mail, Origin, Skill, TaskRecord};
 use crate::text;
@@ -83,6 +85,14 @@ fn answer(request: &Request) -> Answer {
 }
 
 impl Draft<'_> {
+    /// A participant whose credentials work.
+    fn taking_part(&self, participant_id: &str) -> Result<&Participant, Refusal> {
+        let known = self.session.participant(participant_id);
+        known
+            .filter(|one| one.revoked_at.is_none())
+            .ok_or_else(|| not_found("PARTICIPANT_NOT_FOUND", "no such participant"))
+    }
+
     fn note(&self, body: Option<&String>) -> Option<Note> {
         body.map(|body| Note {
             from: self.caller().participant_id.clone(),
@@ -121,17 +131,8 @@ impl Draft<'_> {
     }
 
     pub(super) fn create_request(&mut self, new: &NewRequest) -> Result<Answer, Refusal> {
-        for (index, participant_id) in new.to.iter().enumerate() {
-            if self
-                .session
-                .participant(participant_id)
-                .is_none_or(|one| one.revoked_at.is_some())
-            {
-                return Err(Refusal::invalid(
-                    format!("to[{index}]"),
-                    "expected the id of a participant",
-                ));
-            }
+        for participant_id in &new.to {
+            self.taking_part(participant_id)?;
         }
         let caller = self.caller().participant_id.clone();
         let to = match new.to.as_slice() {
@@ -251,12 +252,9 @@ impl Draft<'_> {
                 note: self.note(note.as_ref()),
             },
             Action::Reassign { assignee, note } => {
-                let known = self.session.participant(assignee);
-                if known.is_none_or(|one| one.revoked_at.is_some() || one.role == super::Role::Client) {
-                    return Err(Refusal::invalid(
-                        "assignee",
-                        "expected the id of a member of the session",
-                    ));
+                if self.taking_part(assignee)?.role == Role::Client {
+                    let rule = "expected a member of the session: a client takes no requests";
+                    return Err(Refusal::invalid("assignee", rule));
                 }
                 RequestChange::Reassigned {
                     participant_id: assignee.clone(),
