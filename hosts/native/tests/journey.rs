@@ -164,6 +164,16 @@ fn a_question_is_answered() {
     let got = desk.run_as("client", &["task", "get", &task]).ended(0);
     assert!(got.out.contains("state    COMPLETED\n"), "{got:?}");
     assert!(got.out.contains("artifact answer\n> PostgreSQL 17\n"), "{got:?}");
+    let got = desk
+        .run_as("client", &["task", "get", &task, "--json"])
+        .ended(0)
+        .json();
+    let metadata = &got["artifacts"][0]["metadata"][WORK];
+    assert_eq!(metadata["kind"], "answer");
+    assert!(
+        metadata["messageId"].as_str().is_some_and(|id| !id.is_empty()),
+        "{got}"
+    );
     desk.stop();
 }
 

@@ -198,7 +198,7 @@ fn then(task: &Value) -> String {
 }
 
 /// An id that no other message has.
-pub(super) fn random_id() -> Result<String, Failure> {
+fn random_id() -> Result<String, Failure> {
     let low = getrandom::u64();
     let high = getrandom::u64();
     match (high, low) {
