@@ -7,7 +7,7 @@ use a2a_edge::dispatch::artifact::WorkArtifact;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::input;
+use super::{input, word};
 use crate::failure::Failure;
 
 /// Options that say what the work yielded.
@@ -41,15 +41,6 @@ pub(super) struct Results {
 enum PrState {
     Open,
     Merged,
-}
-
-impl PrState {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Merged => "merged",
-        }
-    }
 }
 
 impl Results {
@@ -122,7 +113,7 @@ fn pull_request(pr: &str, number: Option<u64>, state: Option<PrState>) -> Result
     })?;
     let mut facts = json!({"kind": "pr", "url": url, "number": number});
     if let (Some(state), Some(facts)) = (state, facts.as_object_mut()) {
-        facts.insert("state".to_owned(), json!(state.name()));
+        facts.insert("state".to_owned(), json!(word(state)));
     }
     artifact("--pr", &facts)
 }

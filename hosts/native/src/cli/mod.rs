@@ -19,7 +19,7 @@ mod welcome;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
 use crate::client::Client;
@@ -215,8 +215,16 @@ fn put<T: Into<Value>>(object: &mut Map<String, Value>, member: &str, value: Opt
 }
 
 /// As [`put`], for lists: an empty one is left out.
-fn put_list(object: &mut Map<String, Value>, member: &str, list: &[String]) {
+fn put_list<T: Clone + Into<Value>>(object: &mut Map<String, Value>, member: &str, list: &[T]) {
     put(object, member, (!list.is_empty()).then(|| list.to_vec()));
+}
+
+/// A choice as the command line spells it, which is how the wire spells it too.
+fn word(choice: impl ValueEnum) -> String {
+    choice
+        .to_possible_value()
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

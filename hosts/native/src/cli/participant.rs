@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::requests::Key;
-use super::{Common, Outcome, Report, put, show};
+use super::{Common, Outcome, Report, put, show, word};
 
 const ADD_EXAMPLES: &str = "\
 Examples:
@@ -33,16 +33,6 @@ pub(super) enum Kind {
     Service,
 }
 
-impl Kind {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Agent => "agent",
-            Self::Service => "service",
-        }
-    }
-}
-
 /// What a participant may do.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Role {
@@ -52,16 +42,6 @@ pub(super) enum Role {
     Member,
     /// Send work and read its own tasks, nothing else
     Client,
-}
-
-impl Role {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Admin => "admin",
-            Self::Member => "member",
-            Self::Client => "client",
-        }
-    }
 }
 
 /// The commands under `participant`.
@@ -114,8 +94,8 @@ impl Add {
     fn run(self, common: &Common) -> Outcome {
         let mut body = Map::new();
         body.insert("displayName".to_owned(), json!(self.name));
-        put(&mut body, "kind", self.kind.map(Kind::name));
-        put(&mut body, "role", self.role.map(Role::name));
+        put(&mut body, "kind", self.kind.map(word));
+        put(&mut body, "role", self.role.map(word));
         let answer = common
             .client()
             .post("/operator/v1/participants:add", &Value::Object(body))?;

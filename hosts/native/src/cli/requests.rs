@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::artifacts::Results;
 use super::send::Priority;
-use super::{Common, Outcome, Report, input, put, put_list, show};
+use super::{Common, Outcome, Report, input, put, put_list, show, word};
 use crate::client::Client;
+use crate::failure::Failure;
 
 const CREATE_EXAMPLES: &str = "\
 Examples:
@@ -162,18 +163,6 @@ enum State {
     Expired,
 }
 
-impl State {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Claimed => "claimed",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-            Self::Expired => "expired",
-        }
-    }
-}
-
 /// Options of the actions that take no more than a note.
 #[derive(Debug, Args)]
 pub(super) struct Plain {
@@ -279,7 +268,7 @@ impl Create {
         put_list(&mut body, "to", &self.to);
         put(&mut body, "maxAssignees", self.max_assignees);
         put(&mut body, "expiresInSeconds", self.expires_in);
-        put(&mut body, "priority", self.priority.map(Priority::name));
+        put(&mut body, "priority", self.priority.map(word));
         put_list(&mut body, "labels", &self.labels);
         put_list(&mut body, "acceptance", &self.acceptance);
         self.key.put(&mut body);
@@ -293,7 +282,7 @@ impl Create {
 impl List {
     fn run(self, client: &Client) -> Outcome {
         let mut body = Map::new();
-        put(&mut body, "state", self.state.map(State::name));
+        put(&mut body, "state", self.state.map(word));
         put(&mut body, "assignee", self.assignee);
         put(&mut body, "createdBy", self.created_by);
         put(&mut body, "pageSize", self.limit);
@@ -308,7 +297,7 @@ impl List {
                 .join("\n---\n\n"),
             false => listing(&requests),
         };
-        text.push_str(&show::more(&answer, "a2a-edge requests list"));
+        text.push_str(&show::more(&answer));
         let is_open = |request: &Value| request.get("state").and_then(Value::as_str) == Some("open");
         if let Some(open) = requests.iter().find(|request| is_open(request)) {
             let id = show::word(open, "/requestId", "REQUEST");
@@ -355,11 +344,7 @@ impl Progress {
         let mut body = self.said.body(&self.request, "progress")?;
         put(&mut body, "stage", self.stage.map(Stage::value));
         let artifacts = super::artifacts::from_files(&self.artifacts)?;
-        put(
-            &mut body,
-            "artifacts",
-            (!artifacts.is_empty()).then_some(artifacts),
-        );
+        put_list(&mut body, "artifacts", &artifacts);
         let answer = call(client, "update", body)?;
         let id = show::word(&answer, "/request/requestId", "REQUEST");
         let then = show::next(
@@ -374,11 +359,7 @@ impl Complete {
     fn run(self, client: &Client) -> Outcome {
         let mut body = self.said.body(&self.request, "complete")?;
         let artifacts = self.results.artifacts()?;
-        put(
-            &mut body,
-            "artifacts",
-            (!artifacts.is_empty()).then_some(artifacts),
-        );
+        put_list(&mut body, "artifacts", &artifacts);
         let answer = call(client, "update", body)?;
         let then = match show::word(&answer, "/request/taskId", "") {
             id if id.is_empty() => String::new(),
@@ -398,7 +379,7 @@ impl Reassign {
 
 impl Said {
     /// The parameters that every action has.
-    fn body(&self, request: &str, action: &str) -> Result<Map<String, Value>, crate::failure::Failure> {
+    fn body(&self, request: &str, action: &str) -> Result<Map<String, Value>, Failure> {
         let mut body = Map::new();
         body.insert("requestId".to_owned(), json!(request));
         body.insert("action".to_owned(), json!(action));
@@ -413,7 +394,7 @@ impl Said {
 }
 
 /// Calls an operation on requests (session coordination, §1).
-fn call(client: &Client, verb: &str, body: Map<String, Value>) -> Result<Value, crate::failure::Failure> {
+fn call(client: &Client, verb: &str, body: Map<String, Value>) -> Result<Value, Failure> {
     let path = format!("/extensions/session-coordination/v1/requests:{verb}");
     client.post(&path, &Value::Object(body))
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use super::participant::Kind;
-use super::{Common, Outcome, Report, put, show};
+use super::{Common, Outcome, Report, put, show, word};
 use crate::data;
 
 const CREATE_EXAMPLES: &str = "\
@@ -58,7 +58,7 @@ impl Create {
         };
         let mut owner = Map::new();
         owner.insert("displayName".to_owned(), json!(self.owner));
-        put(&mut owner, "kind", self.kind.map(Kind::name));
+        put(&mut owner, "kind", self.kind.map(word));
         let mut body = Map::new();
         body.insert("owner".to_owned(), Value::Object(owner));
         let client = common.client_with(Some(token));

@@ -44,13 +44,13 @@ pub(super) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
 }
 
 /// How to read on, where a listing has another page.
-pub(super) fn more(answer: &Value, command: &str) -> String {
+pub(super) fn more(answer: &Value) -> String {
     match answer.get("nextPageToken").and_then(Value::as_str) {
         None | Some("") => String::new(),
-        Some(_) => next(
-            "read on",
-            &format!("{command} --page {}", word(answer, "/nextPageToken", "TOKEN")),
-        ),
+        Some(_) => {
+            let page = word(answer, "/nextPageToken", "TOKEN");
+            format!("\nThere is more: the same command with --page {page}\n")
+        }
     }
 }
 
@@ -107,7 +107,7 @@ fn identity(participant: &Value) -> [(&'static str, String); 4] {
 
 /// An A2A task, as its client sees it (A2A 1.0, §4.1.1).
 pub(super) fn task(task: &Value) -> String {
-    let work = extension(task.get("metadata"), WORK_URI);
+    let work = task.get("metadata").and_then(|metadata| metadata.get(WORK_URI));
     let work = work.unwrap_or(&Value::Null);
     let mut text = facts(&[
         ("task", cell(task, "/id")),
@@ -270,11 +270,6 @@ fn lines(name: &str, holder: &Value, member: &str) -> String {
 fn words(holder: &Value, member: &str) -> String {
     let words = list(holder, member).filter_map(Value::as_str).map(visible);
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// The data of an extension.
-fn extension<'a>(metadata: Option<&'a Value>, uri: &str) -> Option<&'a Value> {
-    metadata?.get(uri)
 }
 
 #[cfg(test)]

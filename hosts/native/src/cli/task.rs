@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::send::Activation;
-use super::{Common, Outcome, Report, show};
+use super::{Common, Outcome, Report, show, word};
 use crate::client::segment;
 use crate::text::short;
 
@@ -117,37 +117,12 @@ enum State {
     Rejected,
 }
 
-impl State {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Submitted => "TASK_STATE_SUBMITTED",
-            Self::Working => "TASK_STATE_WORKING",
-            Self::InputRequired => "TASK_STATE_INPUT_REQUIRED",
-            Self::AuthRequired => "TASK_STATE_AUTH_REQUIRED",
-            Self::Completed => "TASK_STATE_COMPLETED",
-            Self::Failed => "TASK_STATE_FAILED",
-            Self::Canceled => "TASK_STATE_CANCELED",
-            Self::Rejected => "TASK_STATE_REJECTED",
-        }
-    }
-}
-
 /// Which of the desk's tasks to list.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Openness {
     Open,
     Closed,
     All,
-}
-
-impl Openness {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Closed => "closed",
-            Self::All => "all",
-        }
-    }
 }
 
 impl Task {
@@ -174,7 +149,11 @@ impl Get {
 impl List {
     fn run(self, common: &Common) -> Outcome {
         let asked = [
-            ("status", self.state.map(|state| state.name().to_owned())),
+            (
+                "status",
+                self.state
+                    .map(|state| format!("TASK_STATE_{}", word(state).to_uppercase().replace('-', "_"))),
+            ),
             ("contextId", self.context),
             ("statusTimestampAfter", self.since),
             ("pageSize", self.limit.map(|limit| limit.to_string())),
@@ -203,7 +182,7 @@ impl List {
             rows.collect(),
             "No tasks. Send something: a2a-edge send TEXT",
         );
-        text.push_str(&show::more(&answer, "a2a-edge task list"));
+        text.push_str(&show::more(&answer));
         Ok(Report::done(text, answer))
     }
 }
@@ -218,7 +197,7 @@ impl Cancel {
 
 impl Open {
     fn run(self, common: &Common) -> Outcome {
-        let body = json!({"state": self.state.name()});
+        let body = json!({"state": word(self.state)});
         let answer = common.client().post("/operator/v1/tasks:list", &body)?;
         let waits = |task: &Value| task.pointer("/gate/type").is_some();
         let rows = show::list(&answer, "tasks").map(|task| {
