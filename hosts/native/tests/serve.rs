@@ -226,7 +226,9 @@ fn both_signals_end_it_cleanly_and_quickly() {
             }
         });
         let idle = connect(desk.address());
-        std::thread::sleep(Duration::from_millis(300));
+        while desk.run_as("client", &["task", "list", "--json"]).ended(0).json()["totalSize"] == 0 {
+            assert!(!waiting.is_finished(), "the send did not wait");
+        }
         let start = Instant::now();
         desk.signal(signal);
         let (code, log) = desk.ended();
