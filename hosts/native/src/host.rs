@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use a2a_edge::serve::{self, Config, Desk, Host, Sessions};
+use a2a_edge::serve::{self, Desk, Host, Sessions};
 use a2a_edge::store::StoreError;
 use a2a_edge::time::Timestamp;
 use http::{Request, Response};
@@ -23,12 +23,11 @@ pub struct Native {
 }
 
 impl Native {
-    /// Opens the store in a file, which is made if it is not there, for a desk so configured.
+    /// Opens the store in a file, which is made if it is not there.
     ///
     /// # Errors
-    /// A setting at fault, or a file that another process has, or that is no store.
-    pub fn open(file: &Path, config: Config, log: Log) -> Result<Self, Failure> {
-        let desk = Desk::new(config).map_err(|error| Failure::Usage(error.to_string()))?;
+    /// A file that another process has, or that is no store.
+    pub fn open(file: &Path, desk: Desk, log: Log) -> Result<Self, Failure> {
         let store = Embedded::open(file).map_err(|error| Failure::Local(error.to_string()))?;
         Ok(Self {
             desk,
