@@ -125,6 +125,13 @@ impl Session {
         })
     }
 
+    /// Whether a caller that was authenticated once still is: commits since may have revoked its credential.
+    #[must_use]
+    pub fn is_current(&self, caller: &Caller) -> bool {
+        let credential = self.credentials.get(&caller.credential_id);
+        credential.is_some_and(|credential| credential.revoked_at.is_none())
+    }
+
     /// The participants, by id.
     pub fn participants(&self) -> impl Iterator<Item = &Participant> {
         self.participants.values()
