@@ -80,6 +80,8 @@ enum Goal {
     Ready(Value),
     /// This message.
     Message(Box<Message>),
+    /// A word that a message was received which opened no task.
+    Received { mail_id: String },
     /// The task, bare (get, cancel) or as the answer to a send.
     Task {
         task_id: String,
@@ -252,10 +254,12 @@ impl Follow {
     pub fn poll(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Result<Poll, Failed> {
         let value = match &self.goal {
             Goal::Ready(value) => value.clone(),
-            Goal::Message(message) => {
-                let mut message = (**message).clone();
-                self.respond((&mut message).into(), now);
-                json!({ "message": message })
+            Goal::Message(message) => self.direct((**message).clone(), now),
+            Goal::Received { mail_id } => {
+                let mail = session
+                    .mail(mail_id)
+                    .map(|mail| self.view(desk, session, now).received(mail));
+                self.direct(mail.unwrap_or_else(|| Message::agent(mail_id, "")), now)
             }
             Goal::Task {
                 task_id,
@@ -293,6 +297,12 @@ impl Follow {
 
     fn view<'a>(&self, desk: &'a Desk, session: &'a Session, now: Timestamp) -> View<'a> {
         View::new(desk, session, &self.activations, now)
+    }
+
+    /// A message as the answer to a send.
+    fn direct(&mut self, mut message: Message, now: Timestamp) -> Value {
+        self.respond((&mut message).into(), now);
+        json!({ "message": message })
     }
 
     fn respond(&mut self, payload: Payload<'_>, now: Timestamp) {

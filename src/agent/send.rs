@@ -19,8 +19,6 @@ use crate::session::id::Draw;
 use crate::session::task::{Skill, TaskRecord};
 use crate::session::{Answer, Command, Session};
 
-const RECEIVED: &str = "Received.";
-
 /// The extensions that a request's message names, before it is decoded.
 pub(super) fn named_extensions(params: &Map<String, Value>) -> Vec<String> {
     let message = member(params, "message").and_then(Value::as_object);
@@ -165,7 +163,7 @@ pub(super) fn send(
                 deadline,
             }
         }
-        Answer::Mail(mail_id) => Goal::Message(Box::new(Message::agent(format!("re-{mail_id}"), RECEIVED))),
+        Answer::Mail(mail_id) => Goal::Received { mail_id },
         Answer::Object(value) => Goal::Ready(value),
     };
     Ok((commit, params, goal))

@@ -9,12 +9,13 @@ use crate::coordination;
 use crate::desk::Desk;
 use crate::dispatch::SYSTEM_ADDRESS;
 use crate::dispatch::artifact::{Results, WorkArtifact};
-use crate::dispatch::facts::Facts;
+use crate::dispatch::envelope::Kind;
+use crate::dispatch::facts::{Facts, Note};
 use crate::dispatch::placement::{self, Active};
 use crate::dispatch::projection::project;
 use crate::extension::{Activations, HasMetadata as _};
 use crate::session::Session;
-use crate::session::task::{Mail, TaskRecord};
+use crate::session::task::{Mail, Skill, TaskRecord};
 use crate::time::Timestamp;
 
 /// How much of a task is shown.
@@ -115,18 +116,20 @@ impl<'a> View<'a> {
 
     /// What was handed in, apart: the host's own artifacts, and what work/v1 has a form for.
     fn artifacts(&self, record: &TaskRecord, wanted: bool) -> (Vec<Artifact>, Results) {
-        let (mut own, mut results) = (Vec::new(), Results::default());
+        let (mut own, mut given, mut results) = (Vec::new(), None, Results::default());
         let request = self.session.request_of(record).filter(|_| wanted);
         for artifact in request.iter().flat_map(|request| &request.artifacts) {
             match WorkArtifact::of(artifact, "") {
                 Ok(Some(WorkArtifact::Pr(pr))) => results.pr = Some(pr),
                 Ok(Some(WorkArtifact::Diffstat(diffstat))) => results.diffstat = Some(diffstat),
                 Ok(Some(WorkArtifact::Evidence(evidence))) => results.evidence = Some(evidence),
-                // The answer is shown from the message that it became.
-                Ok(Some(WorkArtifact::Answer(_))) => {}
+                Ok(Some(WorkArtifact::Answer(answer))) => given = Some(answer),
                 Ok(None) | Err(_) => own.push(artifact.clone()),
             }
         }
+        // An ask's answer is shown from the message that completed it; a handoff has none of its own.
+        let given = given.filter(|_| record.skill == Skill::Handoff);
+        own.extend(given.map(|answer| answer.render(self.active.work)));
         (own, results)
     }
 
@@ -162,6 +165,25 @@ impl<'a> View<'a> {
         self.belong(&mut message, record);
         self.keep_active(&mut message);
         if let Some(written) = mail.note().written() {
+            placement::put_envelope(&mut message, &written, self.active);
+        }
+        message
+    }
+
+    /// The answer to a message that opened no task: with envelope/v1 active it tells the message's id and thread.
+    pub(super) fn received(&self, mail: &Mail) -> Message {
+        let id = format!("re-{}", mail.id);
+        let mut message = Message::agent(&id, "Received.");
+        message.context_id = mail.sent.as_ref().and_then(|sent| sent.context_id.clone());
+        let note = Note {
+            id: Some(&id),
+            thread: Some(&mail.thread),
+            reply_to: Some(&mail.id),
+            from: Some(SYSTEM_ADDRESS),
+            kind: Some(Kind::Notice.as_str()),
+            ..Note::default()
+        };
+        if let Some(written) = note.written() {
             placement::put_envelope(&mut message, &written, self.active);
         }
         message

@@ -3,6 +3,8 @@
 //! Their parts say the same to every client; work/v1 metadata comes on top for those that activate it. No branch
 //! names, commit ids, diffs or file contents have a place in them.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -378,7 +380,7 @@ impl WorkArtifact {
     }
 
     /// Reads what an A2A artifact that a member hands in says under the work/v1 URI of its metadata; an answer's
-    /// text is that of its text parts. None for an artifact of the host's own, which says nothing there.
+    /// text is that of its text parts, and its `messageId`, which is the host's to set, may be left out. None for an artifact of the host's own, which says nothing there.
     ///
     /// # Errors
     /// As [`WorkArtifact::read`]; an artifact whose id is not its kind; one of the host's own with an id that is
@@ -392,7 +394,14 @@ impl WorkArtifact {
                 false => Ok(None),
             };
         };
-        let mut read = Self::read(state, &format!("{path}.metadata[{WORK_URI}]"))?;
+        let mut state = Cow::Borrowed(state);
+        if state.get("kind").is_some_and(|kind| kind == "answer")
+            && state.get("messageId").is_none()
+            && let Value::Object(members) = state.to_mut()
+        {
+            members.insert("messageId".to_owned(), Value::from(""));
+        }
+        let mut read = Self::read(&state, &format!("{path}.metadata[{WORK_URI}]"))?;
         if id != read.kind() {
             return wrong_id(format!("expected {}, the artifact's kind", read.kind()));
         }

@@ -1,7 +1,7 @@
 //! Moving commits from the head to segments, and taking snapshots.
 //!
 //! Objects first, then the head: until the head names them they are not there, and what it stops naming is deleted
-//! only at the next compaction, when hardly anyone can still be reading by the old head.
+//! only when the next objects are announced, when hardly anyone can still be reading by the old head.
 
 use super::codec::encode_records;
 use super::head::{Body, Head, Index, Kind, Object, Reservation, Segment, UpTo};
@@ -158,7 +158,7 @@ impl<K: KeyValue> HeadSwap<K> {
             .any(|held| held.compaction && !self.is_stale(head, held))
     }
 
-    fn is_stale(&self, head: &Head, reservation: &Reservation) -> bool {
+    pub(super) fn is_stale(&self, head: &Head, reservation: &Reservation) -> bool {
         let patience = u64::try_from(self.limits.tail_commits).unwrap_or(u64::MAX);
         head.seq.saturating_sub(reservation.at) >= patience.max(1)
     }
@@ -194,10 +194,8 @@ impl<K: KeyValue> HeadSwap<K> {
                 compaction: true,
                 objects,
             };
-            self.discard(session, &head.garbage).await?;
-            let next = self.without_waste(&head);
             if self
-                .reserve(session, &bytes, next, &reservation, &contents)
+                .reserve(session, (&head, &bytes), &reservation, &contents)
                 .await?
             {
                 return self.publish(session, &plan, &reservation).await;
@@ -229,14 +227,6 @@ impl<K: KeyValue> HeadSwap<K> {
             plan.take(snapshot);
         }
         Ok(plan)
-    }
-
-    /// What follows a head whose garbage is deleted. Objects reserved by those who died are the new garbage.
-    fn without_waste(&self, head: &Head) -> Head {
-        let mut next = head.next();
-        let stale = next.reserved.extract_if(.., |held| self.is_stale(head, held));
-        next.garbage = stale.flat_map(|reservation| reservation.objects).collect();
-        next
     }
 
     /// Swaps in the head that names the objects written.

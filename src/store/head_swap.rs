@@ -28,13 +28,16 @@ use super::{CommitOutcome, KeyValue, Loaded, Record, Snapshot, Store, StoreError
 /// to the head that are no commits use up tries: another's commit ends the attempt.
 pub(super) const TRIES: usize = 32;
 
+/// How many attempts to write objects may be under way in a session at once, beside the newest.
+const MOST_RESERVED: usize = 8;
+
 /// Sizes that a [`HeadSwap`] keeps to, in bytes unless stated otherwise.
 ///
 /// The defaults suit all known back ends: the smallest limit on a value, DynamoDB's, is 400 KB. They may change
 /// from one start to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// No value is longer; 256 KiB. A head that would be is compacted first.
+    /// No value is longer; 256 KiB. A head that might get there is compacted first.
     pub value: usize,
     /// A commit that is longer gets an object of its own; 32 KiB.
     pub inline: usize,
@@ -169,19 +172,20 @@ impl<K: KeyValue> HeadSwap<K> {
             .await;
     }
 
-    /// Announces objects in `next`, which follows the head with the bytes `current`; then writes them.
+    /// Announces objects in the head, then writes them. `false`: the head has changed, and nothing was written.
     pub(super) async fn reserve(
         &self,
         session: &str,
-        current: &[u8],
-        mut next: Head,
+        (head, bytes): (&Head, &[u8]),
         reservation: &Reservation,
         contents: &[&[u8]],
     ) -> Result<bool, StoreError> {
+        self.discard(session, &head.garbage).await?;
+        let mut next = self.without_waste(head);
         let last = reservation.objects.iter().map(|object| object.number).max();
         next.objects = next.objects.max(last.unwrap_or(0));
         next.reserved.push(reservation.clone());
-        self.swap(session, current, &next).await;
+        self.swap(session, bytes, &next).await;
         let head = self.head(session).await?;
         if !head.is_some_and(|(head, _)| head.reserved.contains(reservation)) {
             return Ok(false);
@@ -190,6 +194,26 @@ impl<K: KeyValue> HeadSwap<K> {
             self.write(session, object, content).await?;
         }
         Ok(true)
+    }
+
+    /// What follows a head whose garbage is deleted. The new garbage is what those had reserved who died, and those
+    /// who came first if there are too many: a crash that repeats itself at one and the same commit must not let
+    /// the head grow.
+    fn without_waste(&self, head: &Head) -> Head {
+        let mut next = head.next();
+        let mut excess = next.reserved.len().saturating_sub(MOST_RESERVED);
+        let given_up = next.reserved.extract_if(.., |held| {
+            let too_many = excess > 0;
+            excess = excess.saturating_sub(1);
+            too_many || self.is_stale(head, held)
+        });
+        next.garbage = given_up.flat_map(|reservation| reservation.objects).collect();
+        next
+    }
+
+    /// A head that is longer leaves too little room for what is reserved and what is to be deleted.
+    fn is_full(&self, bytes: &[u8]) -> bool {
+        bytes.len() > self.limits.value.saturating_sub(self.limits.value / 8)
     }
 
     /// Whether the head should be compacted and nobody is about to.
@@ -236,7 +260,7 @@ impl<K: KeyValue> HeadSwap<K> {
             objects: vec![object],
         };
         let reserved = self
-            .reserve(session, bytes, head.next(), &reservation, &[&content])
+            .reserve(session, (head, bytes), &reservation, &[&content])
             .await?;
         Ok(reserved.then_some(reservation))
     }
@@ -342,7 +366,7 @@ impl<K: KeyValue> Store for HeadSwap<K> {
             if let Some(held) = &held {
                 next.release(held);
             }
-            if next.encode().len() > self.limits.value {
+            if self.is_full(&next.encode()) {
                 self.rotate(session, None).await?;
             } else {
                 self.swap(session, &bytes, &next).await;

@@ -183,6 +183,11 @@ impl Drop for Embedded {
 }
 
 impl Store for Embedded {
+    /// redb holds a lock on its file, so no other process writes to it.
+    fn is_exclusive(&self) -> bool {
+        true
+    }
+
     async fn create(&self, session: &str, first: &Record) -> Result<bool, StoreError> {
         let outcome = self.write(session, Change::Create(first.clone())).await?;
         Ok(matches!(outcome, CommitOutcome::Committed { .. }))

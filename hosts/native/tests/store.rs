@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::expect_used,
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,

@@ -4,6 +4,7 @@ mod admit;
 mod judge;
 mod requests;
 mod send;
+mod tell;
 
 use serde_json::{Value, json};
 

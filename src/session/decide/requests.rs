@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::{Answer, Draft, not_found, not_owner};
 use crate::a2a::Artifact;
-use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::envelope;
 use crate::dispatch::work::Priority;
 use crate::refusal::{Code, Refusal};
@@ -12,8 +11,7 @@ use crate::session::credential::Role;
 use crate::session::event::Event;
 use crate::session::participant::Participant;
 use crate::session::request::{Note, Request, RequestChange, RequestState, Stage};
-use crate::session::task::{Ending, Mail, Origin, Skill, TaskRecord};
-use crate::text;
+use crate::session::task::{Mail, Origin, Skill, TaskRecord};
 
 /// Work for the participants of the session, with its fields within their limits.
 #[derive(Clone, Debug)]
@@ -169,12 +167,12 @@ impl Draft<'_> {
                 "the request is closed and never changes again",
             ));
         }
-        let change = self.change(request, action)?;
+        let mut change = self.change(request, action)?;
+        if let Some(task) = request.task_id.as_ref().and_then(|id| self.session.task(id)) {
+            self.tell_client(request, task, &mut change);
+        }
         let mut changed = request.clone();
         changed.change(&change, self.now());
-        if let Some(task) = request.task_id.as_ref().and_then(|id| self.session.task(id)) {
-            self.tell_client(task, action);
-        }
         self.push(Event::RequestChanged {
             request_id: request_id.to_owned(),
             change,
@@ -262,60 +260,6 @@ impl Draft<'_> {
                 }
             }
         })
-    }
-
-    /// What of the change becomes a message to the client, or the end of its task.
-    fn tell_client(&mut self, task: &TaskRecord, action: &Action) {
-        match action {
-            Action::Progress { note: Some(note), .. } => {
-                let mail = self.mail_to_client(task, envelope::Kind::Message, note.clone());
-                self.push(Event::MailPosted {
-                    mail: Box::new(mail),
-                    task_id: Some(task.task_id.clone()),
-                });
-            }
-            Action::Complete { note, artifacts } if task.skill == Skill::Ask => {
-                let given = artifacts
-                    .iter()
-                    .find_map(|artifact| match WorkArtifact::of(artifact, "") {
-                        Ok(Some(WorkArtifact::Answer(answer))) => Some((answer.text, answer.choice)),
-                        _ => None,
-                    });
-                let (body, choice) = given.map_or((None, None), |(text, choice)| (Some(text), choice));
-                let body = body.filter(|body| !text::is_blank(body));
-                let body = body
-                    .or_else(|| note.clone())
-                    .unwrap_or_else(|| "Done.".to_owned());
-                let mut mail = self.mail_to_client(task, envelope::Kind::Answer, body);
-                mail.reply_to = Some(task.root.clone());
-                mail.choice = choice;
-                let (task_id, mail_id) = (task.task_id.clone(), mail.id.clone());
-                self.push(Event::MailPosted {
-                    mail: Box::new(mail),
-                    task_id: Some(task_id.clone()),
-                });
-                self.push(Event::TaskAnswered { task_id, mail_id });
-            }
-            Action::Complete { note: Some(note), .. } => {
-                let mail = self.mail_to_client(task, envelope::Kind::Message, note.clone());
-                self.push(Event::MailPosted {
-                    mail: Box::new(mail),
-                    task_id: Some(task.task_id.clone()),
-                });
-            }
-            Action::Cancel { .. } => {
-                let ending = Ending {
-                    at: self.now(),
-                    by: self.caller().participant_id.clone(),
-                    text: None,
-                };
-                self.push(Event::TaskCanceled {
-                    task_id: task.task_id.clone(),
-                    ending,
-                });
-            }
-            _ => {}
-        }
     }
 
     /// A message from the caller to the client of a task.
