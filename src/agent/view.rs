@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::status_message_id;
-use crate::a2a::decode::Decoder;
+use crate::a2a::decode::{self, Decoder};
 use crate::a2a::{Artifact, Message, Metadata, Part, Role, Task};
 use crate::coordination;
 use crate::desk::Desk;
@@ -36,12 +36,8 @@ pub(super) fn history_length(
     let length = decoder.int(object, "historyLength", path)?;
     let shown = usize::try_from(length).ok();
     if shown.is_none() {
-        let field = if path.is_empty() {
-            "historyLength".to_owned()
-        } else {
-            format!("{path}.historyLength")
-        };
-        decoder.fault(field, "expected a whole number that is not negative");
+        let rule = "expected a whole number that is not negative";
+        decoder.fault(decode::joined(path, "historyLength"), rule);
     }
     shown
 }

@@ -45,8 +45,18 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { story, step, does, call, problems, answer } = self;
-        writeln!(out, "{story}, step {step}: {does}\n  {call}\n  (- expected, + came)")?;
+        let Self {
+            story,
+            step,
+            does,
+            call,
+            problems,
+            answer,
+        } = self;
+        writeln!(
+            out,
+            "{story}, step {step}: {does}\n  {call}\n  (- expected, + came)"
+        )?;
         for problem in problems {
             problem.fmt(out)?;
         }

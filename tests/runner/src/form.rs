@@ -33,22 +33,33 @@ impl Kind {
     ];
 
     fn of(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+        Self::ALL
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, kind)| *kind)
     }
 
     /// The name in a story.
     pub(crate) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| *name)
+        Self::ALL
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("", |(name, _)| *name)
     }
 
     /// Whether a text looks like one.
     pub(crate) fn fits(self, text: &str) -> bool {
         let url_safe = |extra: &[u8]| {
-            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || extra.contains(&byte))
+            !text.is_empty()
+                && text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || extra.contains(&byte))
         };
         match self {
             Self::Id => text.len() <= ID_CHARS && url_safe(b"-._~"),
-            Self::Time => text.parse::<Timestamp>().is_ok_and(|time| time.to_string() == text),
+            Self::Time => text
+                .parse::<Timestamp>()
+                .is_ok_and(|time| time.to_string() == text),
             Self::Token => Token::parse(text).is_some(),
             Self::Page => url_safe(b"-_"),
             Self::Text => !text.trim().is_empty(),
@@ -84,7 +95,10 @@ pub(crate) fn form(object: &Map<String, Value>) -> Result<Option<Form<'_>>, Stri
     }
     let counted = || {
         let (value, count) = match value.as_array().map(Vec::as_slice) {
-            Some([value, count]) => (value, count.as_u64().and_then(|count| usize::try_from(count).ok())?),
+            Some([value, count]) => (
+                value,
+                count.as_u64().and_then(|count| usize::try_from(count).ok())?,
+            ),
             _ => return None,
         };
         Some((value, count))
@@ -104,7 +118,8 @@ pub(crate) fn form(object: &Map<String, Value>) -> Result<Option<Form<'_>>, Stri
         ("$concat", Value::Array(pieces)) => Some(Form::Concat(pieces)),
         _ => None,
     };
-    read.map(Some).ok_or_else(|| format!("no such form: {{{key:?}: {value}}}"))
+    read.map(Some)
+        .ok_or_else(|| format!("no such form: {{{key:?}: {value}}}"))
 }
 
 #[cfg(test)]

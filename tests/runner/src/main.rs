@@ -13,7 +13,10 @@ const OPERATOR: &str = "A2A_EDGE_OPERATOR_TOKEN";
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let (Some(url), Ok(operator)) = (words.next(), std::env::var(OPERATOR)) else {
-        let _ = writeln!(std::io::stderr(), "usage: {OPERATOR}=… a2a-edge-stories URL [STORY…]");
+        let _ = writeln!(
+            std::io::stderr(),
+            "usage: {OPERATOR}=… a2a-edge-stories URL [STORY…]"
+        );
         return ExitCode::from(2);
     };
     match run(&Http::new(&url), &operator, &words.collect::<Vec<_>>()) {

@@ -16,7 +16,11 @@ pub(crate) struct Matching<'a> {
 impl Matching<'_> {
     /// Notes a difference.
     pub(crate) fn differ(&mut self, place: &str, expected: Option<String>, actual: Option<String>) {
-        self.problems.push(Problem { place: place.to_owned(), expected, actual });
+        self.problems.push(Problem {
+            place: place.to_owned(),
+            expected,
+            actual,
+        });
     }
 
     fn differ_by_rule(&mut self, place: &str, rule: String, actual: &Value) {
@@ -54,7 +58,11 @@ impl Matching<'_> {
             match (expected.get(index), actual.get(index)) {
                 (Some(expected), Some(actual)) => named.push(self.value(&place, expected, actual)),
                 (expected, actual) => {
-                    self.differ(&place, expected.map(Value::to_string), actual.map(Value::to_string));
+                    self.differ(
+                        &place,
+                        expected.map(Value::to_string),
+                        actual.map(Value::to_string),
+                    );
                 }
             }
         }
@@ -102,9 +110,9 @@ impl Matching<'_> {
             Form::Bind(kind, name) => self.bind(*kind, name, text).map(|()| format!("${{{name}}}")),
             Form::Some(kind) if kind.fits(text) => Ok(format!("<{}>", kind.name())),
             Form::Some(kind) => Err(format!("some {}", kind.name())),
-            Form::After(name, seconds) => {
-                self.after(name, *seconds, text).map(|()| format!("${{{name}}}+{seconds}s"))
-            }
+            Form::After(name, seconds) => self
+                .after(name, *seconds, text)
+                .map(|()| format!("${{{name}}}+{seconds}s")),
             _ => {
                 return match self.names.make(form) {
                     Ok(made) => self.value(place, &made, actual),
@@ -137,7 +145,9 @@ impl Matching<'_> {
 
     fn after(&self, name: &str, seconds: i64, text: &str) -> Result<(), String> {
         let start = self.names.get(name)?;
-        let start: Timestamp = start.parse().map_err(|_| format!("expected ${{{name}}} to be a time"))?;
+        let start: Timestamp = start
+            .parse()
+            .map_err(|_| format!("expected ${{{name}}} to be a time"))?;
         let end = start.plus_seconds(seconds).to_string();
         if end == text { Ok(()) } else { Err(end) }
     }
@@ -151,9 +161,19 @@ mod tests {
     fn compare(expected: &Value, actual: &Value) -> (String, Vec<String>) {
         let mut names = Names::new("http://x");
         names.bind("task", "task-1").unwrap();
-        let mut matching = Matching { names: &mut names, problems: Vec::new() };
+        let mut matching = Matching {
+            names: &mut names,
+            problems: Vec::new(),
+        };
         let named = matching.value("body", expected, actual).to_string();
-        (named, matching.problems.into_iter().map(|problem| problem.place).collect())
+        (
+            named,
+            matching
+                .problems
+                .into_iter()
+                .map(|problem| problem.place)
+                .collect(),
+        )
     }
 
     #[test]

@@ -53,7 +53,11 @@ impl Names {
     /// The names that every story has.
     pub(crate) fn new(base: &str) -> Self {
         let constants = CONSTANTS.iter().copied().chain([("base", base)]);
-        Self(constants.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        Self(
+            constants
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+        )
     }
 
     /// Gives a value a name; a value that has one already keeps it alone.
@@ -92,9 +96,12 @@ impl Names {
     pub(crate) fn expand(&self, value: &Value) -> Result<Value, String> {
         Ok(match value {
             Value::String(text) => Value::String(self.write(text)?),
-            Value::Array(items) => {
-                Value::Array(items.iter().map(|item| self.expand(item)).collect::<Result<_, _>>()?)
-            }
+            Value::Array(items) => Value::Array(
+                items
+                    .iter()
+                    .map(|item| self.expand(item))
+                    .collect::<Result<_, _>>()?,
+            ),
             Value::Object(object) => match form(object)? {
                 Some(form) => self.make(&form)?,
                 None => {

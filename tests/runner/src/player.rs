@@ -30,12 +30,22 @@ const HEADERS: [&str; 8] = [
 /// # Errors
 /// The first step whose answer is not the story's, with every difference.
 pub fn play(story: &Story, target: &dyn Target, operator: &str) -> Result<String, Box<Failure>> {
-    let mut player = Player { story, target, names: Names::new(target.base_url()) };
-    player.set_up(operator).map_err(|rule| player.failure(0, "sets up its session", "", vec![problem(&rule)], ""))?;
+    let mut player = Player {
+        story,
+        target,
+        names: Names::new(target.base_url()),
+    };
+    player
+        .set_up(operator)
+        .map_err(|rule| player.failure(0, "sets up its session", "", vec![problem(&rule)], ""))?;
     let mut transcript = format!("{}: {}\n", story.name, story.shows);
     for (index, step) in story.steps.iter().enumerate() {
         let number = index.saturating_add(1);
-        let _ = write!(transcript, "\n# {number}. {}\n{}> {}\n", step.does, step.who, step.call);
+        let _ = write!(
+            transcript,
+            "\n# {number}. {}\n{}> {}\n",
+            step.does, step.who, step.call
+        );
         transcript.push_str(&player.step(number, step)?);
         target.tick();
     }
@@ -43,13 +53,21 @@ pub fn play(story: &Story, target: &dyn Target, operator: &str) -> Result<String
 }
 
 fn problem(rule: &str) -> Problem {
-    Problem { place: "call".to_owned(), expected: None, actual: Some(rule.to_owned()) }
+    Problem {
+        place: "call".to_owned(),
+        expected: None,
+        actual: Some(rule.to_owned()),
+    }
 }
 
 /// The content type of an answer's body, by the path (A2A 1.0, §11.1; session coordination contract, §1).
 fn content_type(path: &str) -> &'static str {
     let plain = ["/extensions/", "/operator/", "/.well-known/"];
-    if plain.iter().any(|part| path.contains(part)) { "application/json" } else { "application/a2a+json" }
+    if plain.iter().any(|part| path.contains(part)) {
+        "application/json"
+    } else {
+        "application/a2a+json"
+    }
 }
 
 struct Player<'a> {
@@ -59,7 +77,14 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    fn failure(&self, step: usize, does: &str, call: &str, problems: Vec<Problem>, answer: &str) -> Box<Failure> {
+    fn failure(
+        &self,
+        step: usize,
+        does: &str,
+        call: &str,
+        problems: Vec<Problem>,
+        answer: &str,
+    ) -> Box<Failure> {
         Box::new(Failure {
             story: self.story.name.clone(),
             step,
@@ -73,7 +98,11 @@ impl Player<'_> {
     /// Creates the session and admits the cast.
     fn set_up(&mut self, operator: &str) -> Result<(), String> {
         self.names.bind(&token_of("operator"), operator)?;
-        let created = self.operate("operator", "sessions:create", &json!({"owner": {"displayName": "owner"}}))?;
+        let created = self.operate(
+            "operator",
+            "sessions:create",
+            &json!({"owner": {"displayName": "owner"}}),
+        )?;
         self.names.bind("session", &text(&created, "/sessionId")?)?;
         self.admitted("owner", &created)?;
         for (name, cast) in &self.story.cast {
@@ -89,14 +118,18 @@ impl Player<'_> {
     }
 
     fn admitted(&mut self, name: &str, answer: &Value) -> Result<(), String> {
-        self.names.bind(name, &text(answer, "/participant/participantId")?)?;
+        self.names
+            .bind(name, &text(answer, "/participant/participantId")?)?;
         self.names.bind(&token_of(name), &text(answer, "/token")?)
     }
 
     fn operate(&self, who: &str, verb: &str, body: &Value) -> Result<Value, String> {
         let request = Request::post(format!("/operator/v1/{verb}"))
             .header("content-type", "application/json")
-            .header("authorization", format!("Bearer {}", self.names.get(&token_of(who))?))
+            .header(
+                "authorization",
+                format!("Bearer {}", self.names.get(&token_of(who))?),
+            )
             .body(body.to_string().into_bytes())
             .map_err(|error| error.to_string())?;
         let response = self.target.call(request)?;
@@ -115,13 +148,22 @@ impl Player<'_> {
             Ok(answer) => answer,
             Err(rule) => return Err(self.failure(number, &step.does, &call, vec![problem(&rule)], "")),
         };
-        let mut matching = Matching { names: &mut self.names, problems: Vec::new() };
+        let mut matching = Matching {
+            names: &mut self.names,
+            problems: Vec::new(),
+        };
         let transcript = compare(&mut matching, step, &answer);
         let problems = matching.problems;
         if problems.is_empty() {
             return Ok(transcript);
         }
-        Err(self.failure(number, &step.does, &call, problems, &String::from_utf8_lossy(answer.body())))
+        Err(self.failure(
+            number,
+            &step.does,
+            &call,
+            problems,
+            &String::from_utf8_lossy(answer.body()),
+        ))
     }
 
     fn request(&self, step: &Step) -> Result<Request<Vec<u8>>, String> {
@@ -136,7 +178,10 @@ impl Player<'_> {
         };
         let mut headers = vec![("a2a-version", "1.0".to_owned())];
         if step.who != "nobody" {
-            headers.push(("authorization", format!("Bearer {}", self.names.get(&token_of(&step.who))?)));
+            headers.push((
+                "authorization",
+                format!("Bearer {}", self.names.get(&token_of(&step.who))?),
+            ));
         }
         if !body.is_empty() {
             headers.push(("content-type", "application/json".to_owned()));
@@ -157,14 +202,20 @@ impl Player<'_> {
 
 fn text(answer: &Value, pointer: &str) -> Result<String, String> {
     let found = answer.pointer(pointer).and_then(Value::as_str);
-    found.map(str::to_owned).ok_or_else(|| format!("expected {pointer} in {answer}"))
+    found
+        .map(str::to_owned)
+        .ok_or_else(|| format!("expected {pointer} in {answer}"))
 }
 
 /// Compares an answer with the step's and gives it with names: its part of the transcript.
 fn compare(matching: &mut Matching<'_>, step: &Step, answer: &Response<Vec<u8>>) -> String {
     let (expect, status) = (&step.expect, answer.status().as_u16());
     if status != expect.status {
-        matching.differ("status", Some(expect.status.to_string()), Some(status.to_string()));
+        matching.differ(
+            "status",
+            Some(expect.status.to_string()),
+            Some(status.to_string()),
+        );
     }
     let mut transcript = format!("< {status}\n");
     let path = step.method_and_path().map_or("", |(_, path)| path);
@@ -175,12 +226,25 @@ fn compare(matching: &mut Matching<'_>, step: &Step, answer: &Response<Vec<u8>>)
     transcript
 }
 
-fn compare_header(matching: &mut Matching<'_>, name: &str, expect: &Expect, path: &str, headers: &HeaderMap) -> String {
+fn compare_header(
+    matching: &mut Matching<'_>,
+    name: &str,
+    expect: &Expect,
+    path: &str,
+    headers: &HeaderMap,
+) -> String {
     let usual = (name == "content-type" && expect.body.is_some()).then(|| content_type(path));
     let expected = expect.headers.get(name).map(String::as_str).or(usual);
-    let came: Vec<_> = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    let came: Vec<_> = headers
+        .get_all(name)
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()))
+        .collect();
     let came = (!came.is_empty()).then(|| came.join(", "));
-    let written = match expected.map(|template| matching.names.write(template)).transpose() {
+    let written = match expected
+        .map(|template| matching.names.write(template))
+        .transpose()
+    {
         Ok(written) => written,
         Err(rule) => Some(rule),
     };

@@ -25,7 +25,9 @@ fn is_name(text: &str) -> bool {
 
 /// Checks all that can be known of a story without playing it.
 pub(crate) fn check(story: &Story) -> Result<(), String> {
-    let mut scan = Scan { names: BTreeMap::new() };
+    let mut scan = Scan {
+        names: BTreeMap::new(),
+    };
     let given = CONSTANTS.iter().map(|(name, _)| *name).chain(PLACES);
     for name in given.chain(["operator.token", "owner", "owner.token"]) {
         scan.names.insert(name.to_owned(), true);
@@ -36,13 +38,22 @@ pub(crate) fn check(story: &Story) -> Result<(), String> {
     }
     for (index, step) in story.steps.iter().enumerate() {
         let number = index.saturating_add(1);
-        scan.step(step).map_err(|rule| format!("step {number} ({}): {rule}", step.does))?;
+        scan.step(step)
+            .map_err(|rule| format!("step {number} ({}): {rule}", step.does))?;
     }
     scan.cast_is_used(&story.cast)?;
-    let unused: Vec<&str> = scan.names.iter().filter(|(_, used)| !**used).map(|(name, _)| name.as_str()).collect();
+    let unused: Vec<&str> = scan
+        .names
+        .iter()
+        .filter(|(_, used)| !**used)
+        .map(|(name, _)| name.as_str())
+        .collect();
     match unused.as_slice() {
         [] => Ok(()),
-        names => Err(format!("never used: {}; write {{\"$some\": …}} for what no step refers to", names.join(", "))),
+        names => Err(format!(
+            "never used: {}; write {{\"$some\": …}} for what no step refers to",
+            names.join(", ")
+        )),
     }
 }
 
@@ -81,13 +92,29 @@ impl Scan {
         if step.who != "nobody" {
             self.use_name(&token_of(&step.who))?;
         }
-        let (method, path) = step.method_and_path().ok_or("expected call to be a method and a path")?;
-        if !method.bytes().all(|byte| byte.is_ascii_uppercase()) || !(path.starts_with('/') || path.starts_with("${")) {
-            return Err(format!("expected a method and a path, such as GET /tasks, not {:?}", step.call));
+        let (method, path) = step
+            .method_and_path()
+            .ok_or("expected call to be a method and a path")?;
+        if !method.bytes().all(|byte| byte.is_ascii_uppercase())
+            || !(path.starts_with('/') || path.starts_with("${"))
+        {
+            return Err(format!(
+                "expected a method and a path, such as GET /tasks, not {:?}",
+                step.call
+            ));
         }
         self.text(path)?;
-        let answered = step.expect.headers.iter().map(|(name, value)| (name, Some(value)));
-        for (name, value) in step.headers.iter().map(|(name, value)| (name, value.as_ref())).chain(answered) {
+        let answered = step
+            .expect
+            .headers
+            .iter()
+            .map(|(name, value)| (name, Some(value)));
+        for (name, value) in step
+            .headers
+            .iter()
+            .map(|(name, value)| (name, value.as_ref()))
+            .chain(answered)
+        {
             if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
                 return Err(format!("expected header names in lower case, not {name}"));
             }
@@ -102,7 +129,10 @@ impl Scan {
         if !(200..600).contains(&step.expect.status) {
             return Err("expected status to be that of a final answer".to_owned());
         }
-        step.expect.body.iter().try_for_each(|body| self.value(body, true))
+        step.expect
+            .body
+            .iter()
+            .try_for_each(|body| self.value(body, true))
     }
 
     fn use_name(&mut self, name: &str) -> Result<(), String> {

@@ -112,7 +112,10 @@ impl Story {
     /// What is no story: not JSON, a member that the format does not have, a name that is not known where it is
     /// used or never used where it is given.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, Fault> {
-        let fault = |rule: String| Fault { story: name.to_owned(), rule };
+        let fault = |rule: String| Fault {
+            story: name.to_owned(),
+            rule,
+        };
         let value = json::parse(bytes).map_err(|error| fault(error.to_string()))?;
         let mut story: Self = serde_json::from_value(value).map_err(|error| fault(error.to_string()))?;
         name.clone_into(&mut story.name);
@@ -125,7 +128,10 @@ impl Story {
     /// # Errors
     /// The first that can't be read, and a directory without one.
     pub fn read_all(directory: &Path) -> Result<Vec<Self>, Fault> {
-        let fault = |rule: String| Fault { story: directory.display().to_string(), rule };
+        let fault = |rule: String| Fault {
+            story: directory.display().to_string(),
+            rule,
+        };
         let entries = std::fs::read_dir(directory).map_err(|error| fault(error.to_string()))?;
         let mut files = Vec::new();
         for entry in entries {
@@ -143,8 +149,10 @@ impl Story {
 
     fn read(path: &Path) -> Result<Self, Fault> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let bytes = std::fs::read(path)
-            .map_err(|error| Fault { story: name.to_string(), rule: error.to_string() })?;
+        let bytes = std::fs::read(path).map_err(|error| Fault {
+            story: name.to_string(),
+            rule: error.to_string(),
+        })?;
         Self::parse(&name, &bytes)
     }
 }
@@ -166,7 +174,9 @@ mod tests {
             ],
         });
         change(&mut story);
-        Story::parse("story", story.to_string().as_bytes()).err().map(|fault| fault.rule)
+        Story::parse("story", story.to_string().as_bytes())
+            .err()
+            .map(|fault| fault.rule)
     }
 
     #[test]
@@ -186,7 +196,11 @@ mod tests {
             ("/steps/0/raw", json!("x"), "not both"),
             ("/steps/0/headers", json!({"Accept": "x"}), "lower case"),
             ("/steps/0/expect/body/id", json!({"$ID": "it"}), "no such form"),
-            ("/steps/0/expect/body/id", json!({"$id": "member"}), "called member already"),
+            (
+                "/steps/0/expect/body/id",
+                json!({"$id": "member"}),
+                "called member already",
+            ),
             ("/steps/0/expect/body/id", json!({"$id": "It"}), "expected a name"),
             ("/steps/0/expect/status", json!(20), "final answer"),
             ("/steps/1/call", json!("GET /x"), "never used: it"),

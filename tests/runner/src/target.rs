@@ -45,7 +45,10 @@ impl Http {
             .proxy(None)
             .timeout_global(Some(PATIENCE))
             .build();
-        Self { base: base.trim_end_matches('/').to_owned(), agent: ureq::Agent::new_with_config(config) }
+        Self {
+            base: base.trim_end_matches('/').to_owned(),
+            agent: ureq::Agent::new_with_config(config),
+        }
     }
 }
 
