@@ -44,6 +44,10 @@ pub trait Host {
     fn now(&self) -> Timestamp;
     /// 32 bytes from a cryptographically secure source, fresh at every call.
     fn entropy(&self) -> [u8; 32];
+    /// Whether the host is about to end, so that nothing is waited for: a send is answered with its task as it stands.
+    fn is_closing(&self) -> bool {
+        false
+    }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
         let _ = fault;
@@ -235,6 +239,7 @@ impl<H: Host> Exchange<'_, H> {
             };
             match follow.poll(self.desk, session, now)? {
                 Poll::Ready(value, echo) => return Ok(success(Form::Core, &value, echo.as_deref())),
+                Poll::Wait(_) if self.host.is_closing() => follow.wait_no_longer(),
                 Poll::Wait(until) => {
                     let after = session.seq();
                     let absent = seat.leave();

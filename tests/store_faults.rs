@@ -8,6 +8,8 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[path = "support/broken.rs"]
+mod broken;
 #[path = "support/store_suite.rs"]
 #[allow(
     dead_code,
@@ -17,7 +19,7 @@
 )]
 mod store_suite;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
@@ -28,6 +30,7 @@ use a2a_edge::store::{
     CommitOutcome, Fault, Faulty, HeadSwap, KeyValue, Limits, Memory, Record, Store, StoreError,
 };
 
+use broken::{Careless, Forgetful, Haunted, Opposite, Random, SESSION};
 use store_suite::{block_on, check_loaded, record_of, snapshot};
 
 /// So small that every few commits something is split, merged and indexed.
@@ -48,24 +51,6 @@ const CRAMPED: Limits = Limits {
     segments: 1,
     ..LIMITS
 };
-
-const SESSION: &str = "s";
-
-/// A reproducible stream of numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-}
 
 /// What the writers tried, and what they were told.
 #[derive(Default)]
@@ -275,6 +260,38 @@ fn a_crash_after_any_crash_loses_nothing() {
     }
 }
 
+#[test]
+fn a_writer_that_sleeps_at_any_operation_does_no_harm() {
+    for pause in 0.. {
+        let memory = Memory::default();
+        let journal = RefCell::new(Journal::default());
+        let faulty = Faulty::new(memory.clone(), |_| None);
+        let store = HeadSwap::with_limits(&faulty, LIMITS);
+        block_on(create(&HeadSwap::with_limits(memory.clone(), LIMITS), &journal));
+        let mut sleeper = Box::pin(write(&store, &journal, "sleeper", 12));
+        let mut context = Context::from_waker(Waker::noop());
+        while faulty.operations() < pause {
+            if sleeper.as_mut().poll(&mut context).is_ready() {
+                assert!(pause > 100, "{pause} operations are too few");
+                return;
+            }
+        }
+        block_on(write(
+            &HeadSwap::with_limits(memory.clone(), LIMITS),
+            &journal,
+            "other",
+            15,
+        ));
+        block_on(sleeper);
+        assert!(journal.borrow().acknowledged.len() >= 27);
+        assert_eq!(
+            verify(&memory, &journal.into_inner(), true),
+            Ok(()),
+            "asleep after {pause} operations"
+        );
+    }
+}
+
 /// Which faults a run injects.
 #[derive(Clone, Copy)]
 struct Mood {
@@ -362,7 +379,7 @@ fn disordered_runs(mood: Mood, seeds: u64, tidy: bool) {
 
 #[test]
 fn writers_in_any_order_lose_nothing() {
-    disordered_runs(CALM, 1000, true);
+    disordered_runs(CALM, 600, true);
 }
 
 #[test]
@@ -374,26 +391,26 @@ fn writers_in_any_order_on_swaps_that_lie_or_come_late_lose_nothing() {
             faults,
             ..CALM
         },
-        1500,
+        400,
         false,
     );
 }
 
 #[test]
 fn writers_in_any_order_with_every_fault_lose_nothing() {
-    disordered_runs(Mood { one_in: 40, ..CALM }, 1500, false);
+    disordered_runs(Mood { one_in: 40, ..CALM }, 400, false);
 }
 
 #[test]
 fn a_sweep_at_any_time_takes_nothing_that_is_needed() {
-    disordered_runs(Mood { sweeps: true, ..CALM }, 500, true);
+    disordered_runs(Mood { sweeps: true, ..CALM }, 300, true);
     disordered_runs(
         Mood {
             one_in: 40,
             sweeps: true,
             ..CALM
         },
-        1500,
+        400,
         false,
     );
 }
@@ -405,7 +422,7 @@ fn compactions_that_cross_lose_nothing() {
             limits: CRAMPED,
             ..CALM
         },
-        1000,
+        300,
         true,
     );
     disordered_runs(
@@ -415,7 +432,7 @@ fn compactions_that_cross_lose_nothing() {
             limits: CRAMPED,
             ..CALM
         },
-        1000,
+        300,
         false,
     );
 }
@@ -424,13 +441,7 @@ fn compactions_that_cross_lose_nothing() {
 fn swaps_that_come_again_much_later_hit_no_later_head() {
     for seed in 0..200 {
         let memory = Memory::default();
-        let haunted = Haunted(
-            memory.clone(),
-            Rc::new(RefCell::new(Tried {
-                random: Random(seed),
-                swaps: Vec::new(),
-            })),
-        );
+        let haunted = Haunted::new(memory.clone(), seed);
         let mood = Mood { sweeps: true, ..CALM };
         let result =
             disorder(seed, &haunted, &memory, mood).and_then(|journal| verify(&memory, &journal, true));
@@ -469,6 +480,31 @@ fn the_head_stays_small_whatever_dies() {
 }
 
 #[test]
+fn crashes_that_repeat_at_one_big_commit_do_not_fill_the_head() {
+    let memory = Memory::default();
+    let journal = RefCell::new(Journal::default());
+    block_on(create(&HeadSwap::with_limits(memory.clone(), LIMITS), &journal));
+    let big = record_of(2, "big", 2500);
+    for life in 0..300 {
+        let faulty = Faulty::new(memory.clone(), |index| {
+            (index == 2 + life % 4).then_some(Fault::CrashAfter)
+        });
+        let store = HeadSwap::with_limits(&faulty, LIMITS);
+        assert!(
+            block_on(store.commit(SESSION, &big)).is_err(),
+            "it dies before the commit"
+        );
+        let entries = memory.entries();
+        assert!(
+            entries["a2a.s.head"].len() <= LIMITS.value && entries.len() < 60,
+            "life {life}"
+        );
+    }
+    let journal = journal.into_inner();
+    assert_eq!(verify(&memory, &journal, true), Ok(()));
+}
+
+#[test]
 fn a_caller_that_is_up_to_date_reads_the_head_alone() {
     let (memory, journal, _) = alone(|_| None);
     let last = journal.acknowledged.len() as u64;
@@ -484,111 +520,6 @@ fn a_caller_that_is_up_to_date_reads_the_head_alone() {
     assert_eq!(loaded.commits, [next]);
     assert_eq!(faulty.operations(), 5);
 }
-
-/// Before every operation, some swap that was ever tried comes again; and some come only then.
-#[derive(Clone)]
-struct Haunted(Memory, Rc<RefCell<Tried>>);
-
-struct Tried {
-    random: Random,
-    /// The current and the new value of every swap so far.
-    swaps: Vec<[Vec<u8>; 2]>,
-}
-
-impl Haunted {
-    const HEAD: &str = "a2a.s.head";
-
-    async fn haunt(&self) {
-        let again = {
-            let Tried { random, swaps } = &mut *self.1.borrow_mut();
-            let bound = swaps.len().max(1);
-            swaps.get(random.below(bound)).cloned()
-        };
-        if let Some([current, new]) = again {
-            self.0.swap(Self::HEAD, &current, &new).await.unwrap();
-        }
-    }
-}
-
-impl KeyValue for Haunted {
-    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.haunt().await;
-        self.0.get(key).await
-    }
-
-    async fn put(&self, key: &str, value: &[u8]) -> Result<(), StoreError> {
-        self.haunt().await;
-        self.0.put(key, value).await
-    }
-
-    async fn delete(&self, key: &str) -> Result<(), StoreError> {
-        self.haunt().await;
-        self.0.delete(key).await
-    }
-
-    async fn swap(&self, key: &str, current: &[u8], new: &[u8]) -> Result<bool, StoreError> {
-        assert_eq!(key, Self::HEAD);
-        let vanishes = {
-            let Tried { random, swaps } = &mut *self.1.borrow_mut();
-            swaps.push([current.to_vec(), new.to_vec()]);
-            random.below(4) == 0
-        };
-        if vanishes {
-            Ok(false)
-        } else {
-            self.0.swap(key, current, new).await
-        }
-    }
-}
-
-/// Reports the opposite of what a swap did.
-#[derive(Clone)]
-struct Opposite(Memory);
-
-/// Swaps without comparing.
-#[derive(Clone)]
-struct Careless(Memory);
-
-/// Forgets one write in ten.
-#[derive(Clone)]
-struct Forgetful(Memory, Rc<Cell<usize>>);
-
-macro_rules! key_value {
-    ($name:ident, put: $put:expr, swap: $swap:expr) => {
-        impl KeyValue for $name {
-            async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-                self.0.get(key).await
-            }
-
-            async fn put(&self, key: &str, value: &[u8]) -> Result<(), StoreError> {
-                if $put(self) {
-                    self.0.put(key, value).await
-                } else {
-                    Ok(())
-                }
-            }
-
-            async fn delete(&self, key: &str) -> Result<(), StoreError> {
-                self.0.delete(key).await
-            }
-
-            async fn swap(&self, key: &str, current: &[u8], new: &[u8]) -> Result<bool, StoreError> {
-                $swap(self, key, current, new).await
-            }
-        }
-    };
-}
-
-key_value!(Opposite, put: |_: &Self| true, swap: async |it: &Self, key, current, new| {
-    it.0.swap(key, current, new).await.map(|swapped| !swapped)
-});
-key_value!(Careless, put: |_: &Self| true, swap: async |it: &Self, key, _, new| {
-    it.0.put(key, new).await.map(|()| true)
-});
-key_value!(Forgetful,
-    put: |it: &Self| !it.1.replace(it.1.get() + 1).is_multiple_of(10),
-    swap: async |it: &Self, key, current, new| it.0.swap(key, current, new).await
-);
 
 /// How many of 200 disordered runs on a broken store are found out.
 fn found_out<K: KeyValue + Clone>(broken: impl Fn(Memory) -> K) -> usize {

@@ -3,6 +3,30 @@
 #[path = "support/store_suite.rs"]
 mod store_suite;
 
+/// A server on several threads needs this of every future.
+#[test]
+fn what_the_store_returns_can_be_sent_between_threads() {
+    use a2a_edge::store::{HeadSwap, Memory, Store};
+
+    fn sendable<T: Send>(value: T) -> T {
+        value
+    }
+    let store = HeadSwap::new(Memory::default());
+    let (record, snapshot) = (store_suite::record(1, "w"), store_suite::snapshot(1));
+    store_suite::block_on(async {
+        assert_eq!(sendable(store.create("s", &record)).await, Ok(true));
+        assert!(sendable(store.commit("s", &record)).await.is_ok());
+        assert!(sendable(store.compact("s", &snapshot)).await.is_ok());
+        assert!(
+            sendable(store.load("s", 0))
+                .await
+                .is_ok_and(|loaded| loaded.is_some())
+        );
+        assert_eq!(sendable(store.history("s", 0, 2)).await, Ok(vec![record.clone()]));
+        assert_eq!(sendable(store.sweep("s")).await, Ok(()));
+    });
+}
+
 /// With the sizes of a real host.
 mod as_shipped {
     use a2a_edge::store::{HeadSwap, Memory};

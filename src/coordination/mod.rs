@@ -3,9 +3,11 @@
 //! The catalogue drives everything about an operation: its route, its scope, its limits and its place on the card.
 
 pub mod catalogue;
+mod operation;
 pub mod projection;
 pub mod requests;
 
+pub use operation::{Handler, Operation};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
@@ -36,7 +38,7 @@ pub struct Call<'a> {
 ///
 /// # Errors
 /// PERMISSION_DENIED SCOPE_REQUIRED.
-pub fn allow(operation: &catalogue::Operation, caller: &Caller) -> Result<(), Refusal> {
+pub fn allow(operation: &Operation, caller: &Caller) -> Result<(), Refusal> {
     if caller.may(operation.scope) {
         Ok(())
     } else {
@@ -48,11 +50,7 @@ pub fn allow(operation: &catalogue::Operation, caller: &Caller) -> Result<(), Re
 ///
 /// # Errors
 /// The first check that fails.
-pub fn invoke(
-    session: &Session,
-    operation: &catalogue::Operation,
-    call: &Call<'_>,
-) -> Result<Decided, Refusal> {
+pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Result<Decided, Refusal> {
     let mut found = crate::params::violations(operation.params, call.body);
     let key = if operation.read_only {
         None

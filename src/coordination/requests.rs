@@ -3,8 +3,7 @@
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::Call;
-use super::catalogue::Operation;
+use super::{Call, Operation};
 use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::work::Priority;
 use crate::params::{Fields, Param, Shape};

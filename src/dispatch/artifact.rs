@@ -11,12 +11,11 @@ use serde_json::{Map, Value};
 use super::WORK_URI;
 use super::field::{Null, Object, Path};
 use super::inbound::{URL_BYTES, is_http_url};
-use super::placement::put;
-use super::render::flatten;
 use super::truncate::fitted;
 use super::verdict::{self, Fault};
 use crate::a2a::{Artifact, Content, Metadata, Part};
-use crate::text;
+use crate::extension::HasMetadata as _;
+use crate::text::{self, flatten};
 
 /// A diffstat shows the first so many files.
 pub const PER_FILE_MAX: usize = 200;
@@ -335,31 +334,27 @@ fn assemble(
     truncated: bool,
     work_active: bool,
 ) -> Artifact {
-    let mut metadata = Metadata::new();
-    let mut extensions = Vec::new();
+    let mut artifact = Artifact {
+        artifact_id: kind.to_owned(),
+        name: Some(kind.to_owned()),
+        description: None,
+        parts,
+        metadata: Metadata::new(),
+        extensions: Vec::new(),
+    };
     if work_active {
         let mut state = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
         if let Value::Object(members) = value_of(members) {
             state.extend(members);
         }
-        put(
-            &mut metadata,
-            Some(&mut extensions),
-            WORK_URI,
-            Value::Object(state),
-        );
+        artifact.put_metadata(WORK_URI, Value::Object(state));
     }
     if truncated {
-        metadata.insert("truncated".to_owned(), Value::Bool(true));
+        artifact
+            .metadata
+            .insert("truncated".to_owned(), Value::Bool(true));
     }
-    Artifact {
-        artifact_id: kind.to_owned(),
-        name: Some(kind.to_owned()),
-        description: None,
-        parts,
-        metadata,
-        extensions,
-    }
+    artifact
 }
 
 impl WorkArtifact {

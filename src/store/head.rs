@@ -185,6 +185,16 @@ impl Head {
         (self.settled().saturating_add(1)..).zip(&self.tail)
     }
 
+    /// How much is to be read for the commits after number `after`, beside the head and big commits: nothing if
+    /// they are in the tail, and without bound if they reach back to an index.
+    pub(super) fn length_after(&self, after: u64) -> u64 {
+        if self.earlier.as_ref().is_some_and(|earlier| earlier.seq > after) {
+            return u64::MAX;
+        }
+        let needed = self.segments.iter().filter(|segment| segment.last > after);
+        needed.fold(0, |sum, segment| sum.saturating_add(segment.object.length))
+    }
+
     /// The head after one more commit.
     pub(super) fn with(&self, record: &Record, body: Body) -> Self {
         let mut next = self.next();

@@ -20,7 +20,7 @@
 //! may overwrite each other; whoever creates a session must choose a name that nobody else can be choosing.
 
 use super::codec::hash;
-use super::head::{Body, Head, Kind, Reservation};
+use super::head::{Body, Head, Kind, Reservation, UpTo};
 use super::objects::{Fail, Watch, describe};
 use super::{CommitOutcome, KeyValue, Loaded, Record, Snapshot, Store, StoreError};
 
@@ -265,14 +265,15 @@ impl<K: KeyValue> HeadSwap<K> {
         Ok(reserved.then_some(reservation))
     }
 
+    /// The snapshot, if starting over from it reads less than going on from commit `after`.
     async fn snapshot(&self, session: &str, head: &Head, after: u64) -> Result<Option<Snapshot>, Fail> {
-        match &head.snapshot {
-            // Where the head alone is enough, nothing else is read.
-            Some(kept) if kept.seq > after && head.settled() > after => {
+        let saves = |kept: &&UpTo| kept.seq > after && kept.object.length <= head.length_after(after);
+        match head.snapshot.as_ref().filter(saves) {
+            Some(kept) => {
                 let bytes = self.read(session, &kept.object).await?;
                 Ok(Some(Snapshot { seq: kept.seq, bytes }))
             }
-            _ => Ok(None),
+            None => Ok(None),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Refused};
 use crate::server::Handler;
 
 /// A session that was just made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FirstSession {
     /// Its id.
     pub id: String,
@@ -17,7 +17,7 @@ pub struct FirstSession {
 }
 
 /// The tokens of a session's first participants.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tokens {
     /// Decides.
     pub owner: String,

@@ -17,7 +17,7 @@ const ANSWER_BYTES: u64 = 16 * 1024 * 1024;
 const A2A_JSON: &str = "application/a2a+json";
 
 /// Where a command sends its requests, and as whom.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Client {
     agent: Agent,
     /// Without a trailing slash.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use a2a_edge::serve::{self, Config, Desk, Host, Sessions};
+use a2a_edge::serve::{self, Desk, Host, Sessions};
 use a2a_edge::store::StoreError;
 use a2a_edge::time::Timestamp;
 use http::{Request, Response};
@@ -23,12 +23,11 @@ pub struct Native {
 }
 
 impl Native {
-    /// Opens the store in a file, which is made if it is not there, for a desk so configured.
+    /// Opens the store in a file, which is made if it is not there.
     ///
     /// # Errors
-    /// A setting at fault, or a file that another process has, or that is no store.
-    pub fn open(file: &Path, config: Config, log: Log) -> Result<Self, Failure> {
-        let desk = Desk::new(config).map_err(|error| Failure::Usage(error.to_string()))?;
+    /// A file that another process has, or that is no store.
+    pub fn open(file: &Path, desk: Desk, log: Log) -> Result<Self, Failure> {
         let store = Embedded::open(file).map_err(|error| Failure::Local(error.to_string()))?;
         Ok(Self {
             desk,
@@ -37,6 +36,13 @@ impl Native {
             sessions: Sessions::new(),
             log,
         })
+    }
+}
+
+impl Native {
+    /// Answers those who wait with what there is: the server is about to end.
+    pub fn close(&self) {
+        self.bell.close();
     }
 }
 
@@ -68,6 +74,10 @@ impl Host for Native {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).expect("the system has randomness");
         bytes
+    }
+
+    fn is_closing(&self) -> bool {
+        self.bell.is_closed()
     }
 
     fn report(&self, fault: &StoreError) {

@@ -9,7 +9,7 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -18,7 +18,8 @@ use support::{PATIENCE, Said, binary, run};
 /// Answers one request with these words, whatever it asks; tells what was asked.
 fn once(answer: String, words: &[&str]) -> (Said, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let address = listener.local_addr().unwrap();
+    let url = format!("http://{address}");
     let server = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -38,6 +39,8 @@ fn once(answer: String, words: &[&str]) -> (Said, String) {
         binary().args(["--url", &url, "--token", "secret"]).args(words),
         "",
     );
+    // Should the command not have called, this ends the wait for it.
+    drop(TcpStream::connect(address));
     (said, server.join().unwrap())
 }
 
@@ -186,7 +189,10 @@ fn a_task_list_asks_for_what_its_options_say() {
         "a b",
     ];
     let (said, asked) = once(http("200 OK", &list.to_string()), &words);
-    assert_eq!(said.ended(0).out, "TASK  STATE  SINCE  SAYS\n");
+    assert_eq!(
+        said.ended(0).out,
+        "No tasks. Send something: a2a-edge send TEXT\n"
+    );
     let expected =
         "GET /tasks?status=TASK_STATE_INPUT_REQUIRED&pageSize=5&pageToken=a%20b&historyLength=0 HTTP/1.1";
     assert_eq!(asked.lines().next(), Some(expected));

@@ -164,6 +164,16 @@ fn a_question_is_answered() {
     let got = desk.run_as("client", &["task", "get", &task]).ended(0);
     assert!(got.out.contains("state    COMPLETED\n"), "{got:?}");
     assert!(got.out.contains("artifact answer\n> PostgreSQL 17\n"), "{got:?}");
+    let got = desk
+        .run_as("client", &["task", "get", &task, "--json"])
+        .ended(0)
+        .json();
+    let metadata = &got["artifacts"][0]["metadata"][WORK];
+    assert_eq!(metadata["kind"], "answer");
+    assert!(
+        metadata["messageId"].as_str().is_some_and(|id| !id.is_empty()),
+        "{got}"
+    );
     desk.stop();
 }
 
@@ -385,5 +395,56 @@ fn the_card_names_the_desk_and_its_extensions() {
     assert!(card.out.contains(WORK), "{card:?}");
     let card = desk.run("", &["card", desk.url(), "--json"], "").ended(0).json();
     assert_eq!(card["supportedInterfaces"][0]["url"], desk.url());
+    desk.stop();
+}
+
+#[test]
+fn long_lists_are_read_page_by_page() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &[]);
+    for title in ["One", "Two"] {
+        desk.run_as("client", &["send", "--handoff", title]).ended(0);
+    }
+    let first = desk.run_as("client", &["task", "list", "--limit", "1"]).ended(0);
+    let page = first.out.split("--page ").nth(1).unwrap().trim().to_owned();
+    let second = desk
+        .run_as("client", &["task", "list", "--limit", "1", "--page", &page])
+        .ended(0);
+    assert!(!second.out.contains("--page"), "{second:?}");
+    let ids = [&first, &second].map(|said| said.out.lines().nth(1).and_then(|line| line.split(' ').next()));
+    assert_ne!(ids[0], ids[1]);
+    desk.run_as("client", &["task", "list", "--page", "altered"])
+        .ended(1);
+    desk.stop();
+}
+
+#[test]
+fn a_member_reads_a_request_whole_before_taking_it() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &[]);
+    let create = [
+        "requests",
+        "create",
+        "Rotate the keys",
+        "--body",
+        "-",
+        "--acceptance",
+        "Old keys refused",
+    ];
+    desk.run(desk.token("owner"), &create, "All of them.\nToday.\n")
+        .ended(0);
+    let said = desk
+        .run_as("member", &["requests", "list", "--state", "open", "--full"])
+        .ended(0);
+    assert!(
+        said.out
+            .contains("\nbody\n> All of them.\n> Today.\n\nacceptance\n> Old keys refused\n"),
+        "{said:?}"
+    );
+    assert!(said.out.contains("a2a-edge requests claim req-"), "{said:?}");
+    let none = desk
+        .run_as("member", &["requests", "list", "--state", "completed"])
+        .ended(0);
+    assert_eq!(none.out, "No such requests.\n");
     desk.stop();
 }

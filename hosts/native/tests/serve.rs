@@ -168,6 +168,48 @@ fn a_second_server_on_the_same_data_says_so() {
 }
 
 #[test]
+fn a_setting_that_is_no_good_is_named_by_its_option() {
+    for (option, value) in [("--public-url", "desk.example.org"), ("--name", "")] {
+        let scratch = Scratch::new();
+        let words = [
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--data",
+            &scratch.data(),
+            option,
+            value,
+        ];
+        let said = run_with(&words, "").ended(2);
+        assert!(said.err.starts_with(&format!("error: {option}")), "{said:?}");
+    }
+}
+
+#[test]
+fn the_card_names_the_public_address() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--public-url", "https://desk.example.org/"]);
+    let card = desk.run("", &["card", "--json"], "").ended(0).json();
+    assert_eq!(card["supportedInterfaces"][0]["url"], "https://desk.example.org");
+    desk.stop();
+}
+
+#[test]
+fn a_send_waits_no_longer_than_the_server_lets_it() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--wait-limit", "1"]);
+    let start = Instant::now();
+    let said = desk.run_as("client", &["send", "What now?"]).ended(0);
+    assert!(
+        start.elapsed() >= Duration::from_millis(900),
+        "{:?}",
+        start.elapsed()
+    );
+    assert!(said.out.contains("a2a-edge task get "), "{said:?}");
+    desk.stop();
+}
+
+#[test]
 fn both_signals_end_it_cleanly_and_quickly() {
     for signal in ["INT", "TERM"] {
         let scratch = Scratch::new();
@@ -184,15 +226,17 @@ fn both_signals_end_it_cleanly_and_quickly() {
             }
         });
         let idle = connect(desk.address());
-        std::thread::sleep(Duration::from_millis(300));
+        while desk.run_as("client", &["task", "list", "--json"]).ended(0).json()["totalSize"] == 0 {
+            assert!(!waiting.is_finished(), "the send did not wait");
+        }
         let start = Instant::now();
         desk.signal(signal);
         let (code, log) = desk.ended();
         assert_eq!(code, Some(0), "{log}");
         assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
-        // Whoever waited was answered: with the task, or with the news that the server stops.
-        let said = waiting.join().unwrap();
-        assert!(matches!(said.code, 0 | 5), "{said:?}");
+        // Whoever waited was answered with the task as it stood.
+        let said = waiting.join().unwrap().ended(0);
+        assert!(said.out.contains("SUBMITTED"), "{said:?}");
         drop(idle);
     }
 }

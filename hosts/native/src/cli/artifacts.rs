@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use a2a_edge::dispatch::WORK_URI;
 use a2a_edge::dispatch::artifact::WorkArtifact;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::input;
+use super::{input, word};
 use crate::failure::Failure;
 
 /// Options that say what the work yielded.
@@ -42,21 +43,12 @@ enum PrState {
     Merged,
 }
 
-impl PrState {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Merged => "merged",
-        }
-    }
-}
-
 impl Results {
     /// The artifacts: the files' own first, then answer, pr, diffstat and evidence.
     pub(super) fn artifacts(&self) -> Result<Vec<Value>, Failure> {
         let mut artifacts = from_files(&self.artifacts)?;
         if let Some(answer) = &self.answer {
-            artifacts.push(answered(&input::text(answer)?)?);
+            artifacts.push(answered(&input::text(answer)?));
         }
         if let Some(pr) = &self.pr {
             artifacts.push(pull_request(pr, self.pr_number, self.pr_state)?);
@@ -100,13 +92,15 @@ fn artifact(option: &str, facts: &Value) -> Result<Value, Failure> {
     serde_json::to_value(artifact.render(true)).map_err(|error| Failure::Local(format!("{option}: {error}")))
 }
 
-/// An answer is a message too, so it has an id of its own.
-fn answered(text: &str) -> Result<Value, Failure> {
-    let id = super::send::random_id()?;
-    artifact(
-        "--answer",
-        &json!({"kind": "answer", "messageId": id, "text": text}),
-    )
+/// An answer; the message that it is gets its id from the desk.
+fn answered(text: &str) -> Value {
+    json!({
+        "artifactId": "answer",
+        "name": "answer",
+        "parts": [{"text": text}],
+        "metadata": {WORK_URI: {"kind": "answer"}},
+        "extensions": [WORK_URI],
+    })
 }
 
 fn pull_request(pr: &str, number: Option<u64>, state: Option<PrState>) -> Result<Value, Failure> {
@@ -119,7 +113,7 @@ fn pull_request(pr: &str, number: Option<u64>, state: Option<PrState>) -> Result
     })?;
     let mut facts = json!({"kind": "pr", "url": url, "number": number});
     if let (Some(state), Some(facts)) = (state, facts.as_object_mut()) {
-        facts.insert("state".to_owned(), json!(state.name()));
+        facts.insert("state".to_owned(), json!(word(state)));
     }
     artifact("--pr", &facts)
 }
@@ -219,7 +213,6 @@ fn millis(time: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use a2a_edge::dispatch::WORK_URI;
 
     #[test]
     fn a_pull_request_takes_its_number_from_the_url_or_beside_it() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Common, Outcome, Report, show};
 use crate::client::Client;
-use crate::text::{columns, facts, quoted};
+use crate::text::{columns, facts, quoted, short};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +15,9 @@ Examples:
 
 /// Where cards stand (A2A 1.0, §8.2).
 const WELL_KNOWN: &str = "/.well-known/agent-card.json";
+
+/// How much of a text of the card a line shows, in characters.
+const WIDE: usize = 100;
 
 /// Options of `card`.
 #[derive(Debug, Args)]
@@ -37,13 +40,12 @@ impl Card {
 }
 
 fn text(card: &Value) -> String {
-    let whole = usize::MAX;
     let mut text = facts(&[
-        ("name", show::cell(card, "/name", whole)),
-        ("version", show::cell(card, "/version", whole)),
-        ("provider", show::cell(card, "/provider/organization", whole)),
-        ("streaming", show::cell(card, "/capabilities/streaming", whole)),
-        ("push", show::cell(card, "/capabilities/pushNotifications", whole)),
+        ("name", show::cell(card, "/name")),
+        ("version", show::cell(card, "/version")),
+        ("provider", show::cell(card, "/provider/organization")),
+        ("streaming", show::cell(card, "/capabilities/streaming")),
+        ("push", show::cell(card, "/capabilities/pushNotifications")),
     ]);
     let description = card
         .get("description")
@@ -78,7 +80,11 @@ fn section(name: &str, holder: &Value, member: &str, cells: &[&str]) -> String {
     let rows: Vec<Vec<String>> = show::list(holder, member)
         .map(|entry| {
             let mut row = vec![String::new()];
-            row.extend(cells.iter().map(|pointer| show::cell(entry, pointer, 100)));
+            row.extend(
+                cells
+                    .iter()
+                    .map(|pointer| short(&show::cell(entry, pointer), WIDE)),
+            );
             if entry.get("required") == Some(&Value::Bool(true)) {
                 row.push("(required)".to_owned());
             }

@@ -19,7 +19,7 @@ mod welcome;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
 use crate::client::Client;
@@ -43,7 +43,7 @@ Exit codes:
   5  the server failed, its answer cannot be read, or this machine stands in the way";
 
 /// An A2A 1.0 task desk: clients hand over work, the owner decides, members do it.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "a2a-edge", version, after_help = AFTER_HELP, propagate_version = true)]
 struct Cli {
     #[command(flatten)]
@@ -53,7 +53,7 @@ struct Cli {
 }
 
 /// What every command takes.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Args)]
 #[command(next_help_heading = "Connection and output")]
 struct Common {
     /// Address of the agent
@@ -104,7 +104,7 @@ impl Common {
     }
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Command {
     /// Serve sessions on this machine
     Serve(serve::Serve),
@@ -215,8 +215,16 @@ fn put<T: Into<Value>>(object: &mut Map<String, Value>, member: &str, value: Opt
 }
 
 /// As [`put`], for lists: an empty one is left out.
-fn put_list(object: &mut Map<String, Value>, member: &str, list: &[String]) {
+fn put_list<T: Clone + Into<Value>>(object: &mut Map<String, Value>, member: &str, list: &[T]) {
     put(object, member, (!list.is_empty()).then(|| list.to_vec()));
+}
+
+/// A choice as the command line spells it, which is how the wire spells it too.
+fn word(choice: impl ValueEnum) -> String {
+    choice
+        .to_possible_value()
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

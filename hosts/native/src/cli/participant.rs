@@ -4,8 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::requests::Key;
-use super::{Common, Outcome, Report, put, show};
-use crate::text::columns;
+use super::{Common, Outcome, Report, put, show, word};
 
 const ADD_EXAMPLES: &str = "\
 Examples:
@@ -34,16 +33,6 @@ pub(super) enum Kind {
     Service,
 }
 
-impl Kind {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Agent => "agent",
-            Self::Service => "service",
-        }
-    }
-}
-
 /// What a participant may do.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Role {
@@ -53,16 +42,6 @@ pub(super) enum Role {
     Member,
     /// Send work and read its own tasks, nothing else
     Client,
-}
-
-impl Role {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Admin => "admin",
-            Self::Member => "member",
-            Self::Client => "client",
-        }
-    }
 }
 
 /// The commands under `participant`.
@@ -84,10 +63,10 @@ pub(super) enum Participant {
 pub(super) struct Add {
     /// How the others see them
     name: String,
-    /// What they are
+    /// What they are; agent if left out
     #[arg(long)]
     kind: Option<Kind>,
-    /// What they may do
+    /// What they may do; member if left out
     #[arg(long)]
     role: Option<Role>,
 }
@@ -115,14 +94,12 @@ impl Add {
     fn run(self, common: &Common) -> Outcome {
         let mut body = Map::new();
         body.insert("displayName".to_owned(), json!(self.name));
-        put(&mut body, "kind", self.kind.map(Kind::name));
-        put(&mut body, "role", self.role.map(Role::name));
+        put(&mut body, "kind", self.kind.map(word));
+        put(&mut body, "role", self.role.map(word));
         let answer = common
             .client()
             .post("/operator/v1/participants:add", &Value::Object(body))?;
-        let participant = answer.get("participant").unwrap_or(&Value::Null);
-        let mut text = show::participant(participant);
-        text.push_str(&show::token(&answer));
+        let text = show::admitted(&answer);
         Ok(Report::done(text, answer))
     }
 }
@@ -148,15 +125,10 @@ fn list(common: &Common) -> Outcome {
     let answer = common
         .client()
         .post("/operator/v1/participants:list", &json!({}))?;
-    let cell = |value: &Value, member: &str| show::cell(value, &format!("/{member}"), 40);
-    let mut rows = vec![
-        ["PARTICIPANT", "ROLE", "KIND", "NAME"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    for participant in show::list(&answer, "participants") {
-        let members = ["participantId", "role", "kind", "displayName"];
-        rows.push(members.map(|member| cell(participant, member)).to_vec());
-    }
-    Ok(Report::done(columns(&rows), answer))
+    let rows = show::list(&answer, "participants").map(|participant| {
+        ["/participantId", "/role", "/kind", "/displayName"].map(|member| show::brief(participant, member))
+    });
+    let header = ["PARTICIPANT", "ROLE", "KIND", "NAME"];
+    let text = show::table(header, rows.collect(), "Nobody.");
+    Ok(Report::done(text, answer))
 }

@@ -35,7 +35,7 @@ impl Project {
         let given = input::read(self.file.as_deref())?;
         let verdict = input::parse_json(&project_json(&given, &self.system))?;
         let Some(result) = verdict.get("result") else {
-            let text = |member: &str| show::cell(&verdict, &format!("/error/{member}"), usize::MAX);
+            let text = |member: &str| show::cell(&verdict, &format!("/error/{member}"));
             let shown = format!("{}: {}: {}\n", text("code"), text("field"), text("message"));
             return Ok(Report {
                 text: shown,
@@ -59,12 +59,12 @@ fn text(result: &Value) -> String {
         format!("{} ({})", told("id"), told("type"))
     });
     let mut text = facts(&[
-        ("state", show::cell(result, "/state", usize::MAX)),
-        ("row", show::cell(result, "/row", usize::MAX)),
-        ("stage", show::cell(result, "/stage", usize::MAX)),
-        ("message", show::cell(result, "/messageId", usize::MAX)),
+        ("state", show::cell(result, "/state")),
+        ("row", show::cell(result, "/row")),
+        ("stage", show::cell(result, "/stage")),
+        ("message", show::cell(result, "/messageId")),
         ("gates", gates.collect::<Vec<_>>().join(" ")),
-        ("work", show::cell(result, "/work/status", usize::MAX)),
+        ("work", show::cell(result, "/work/status")),
     ]);
     let said = result.get("text").and_then(Value::as_str).unwrap_or_default();
     text.push_str(&show::block("text", said));

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::artifacts::Results;
 use super::send::Priority;
-use super::{Common, Outcome, Report, input, put, put_list, show};
+use super::{Common, Outcome, Report, input, put, put_list, show, word};
 use crate::client::Client;
-use crate::text::columns;
+use crate::failure::Failure;
 
 const CREATE_EXAMPLES: &str = "\
 Examples:
@@ -20,7 +20,8 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   a2a-edge requests list --state open
-  a2a-edge requests list --assignee me --json";
+  a2a-edge requests list --assignee me --full
+  a2a-edge requests list --created-by p_7c1f --json";
 
 const CLAIM_EXAMPLES: &str = "\
 Examples:
@@ -147,6 +148,9 @@ pub(super) struct List {
     /// Go on where an earlier list ended
     #[arg(long, value_name = "TOKEN")]
     page: Option<String>,
+    /// Show each request whole
+    #[arg(long)]
+    full: bool,
 }
 
 /// The states of a request (session coordination, §4).
@@ -157,18 +161,6 @@ enum State {
     Completed,
     Cancelled,
     Expired,
-}
-
-impl State {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Claimed => "claimed",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-            Self::Expired => "expired",
-        }
-    }
 }
 
 /// Options of the actions that take no more than a note.
@@ -276,7 +268,7 @@ impl Create {
         put_list(&mut body, "to", &self.to);
         put(&mut body, "maxAssignees", self.max_assignees);
         put(&mut body, "expiresInSeconds", self.expires_in);
-        put(&mut body, "priority", self.priority.map(Priority::name));
+        put(&mut body, "priority", self.priority.map(word));
         put_list(&mut body, "labels", &self.labels);
         put_list(&mut body, "acceptance", &self.acceptance);
         self.key.put(&mut body);
@@ -290,33 +282,43 @@ impl Create {
 impl List {
     fn run(self, client: &Client) -> Outcome {
         let mut body = Map::new();
-        put(&mut body, "state", self.state.map(State::name));
+        put(&mut body, "state", self.state.map(word));
         put(&mut body, "assignee", self.assignee);
         put(&mut body, "createdBy", self.created_by);
         put(&mut body, "pageSize", self.limit);
         put(&mut body, "pageToken", self.page);
         let answer = call(client, "list", body)?;
-        let header = ["REQUEST", "STATE", "STAGE", "PRIORITY", "TITLE (their words)"];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(show::list(&answer, "requests").map(|request| {
-            let title = show::cell(request, "/title", show::TITLE);
-            vec![
-                show::cell(request, "/requestId", usize::MAX),
-                show::cell(request, "/state", show::TITLE),
-                show::cell(request, "/stage", show::TITLE),
-                show::cell(request, "/priority", show::TITLE),
-                format!("> {title}"),
-            ]
-        }));
-        let mut text = columns(&rows);
-        if let Some(open) = show::list(&answer, "requests")
-            .find(|request| request.get("state").and_then(Value::as_str) == Some("open"))
-        {
+        let requests: Vec<&Value> = show::list(&answer, "requests").collect();
+        let mut text = match self.full {
+            true => requests
+                .iter()
+                .map(|request| show::request(request))
+                .collect::<Vec<_>>()
+                .join("\n---\n\n"),
+            false => listing(&requests),
+        };
+        text.push_str(&show::more(&answer));
+        let is_open = |request: &Value| request.get("state").and_then(Value::as_str) == Some("open");
+        if let Some(open) = requests.iter().find(|request| is_open(request)) {
             let id = show::word(open, "/requestId", "REQUEST");
             text.push_str(&show::next("take one", &format!("a2a-edge requests claim {id}")));
         }
         Ok(Report::done(text, answer))
     }
+}
+
+fn listing(requests: &[&Value]) -> String {
+    let rows = requests.iter().map(|request| {
+        [
+            show::cell(request, "/requestId"),
+            show::cell(request, "/state"),
+            show::cell(request, "/stage"),
+            show::cell(request, "/priority"),
+            show::title(request),
+        ]
+    });
+    let header = ["REQUEST", "STATE", "STAGE", "PRIORITY", "TITLE (their words)"];
+    show::table(header, rows.collect(), "No such requests.")
 }
 
 impl Plain {
@@ -342,11 +344,7 @@ impl Progress {
         let mut body = self.said.body(&self.request, "progress")?;
         put(&mut body, "stage", self.stage.map(Stage::value));
         let artifacts = super::artifacts::from_files(&self.artifacts)?;
-        put(
-            &mut body,
-            "artifacts",
-            (!artifacts.is_empty()).then_some(artifacts),
-        );
+        put_list(&mut body, "artifacts", &artifacts);
         let answer = call(client, "update", body)?;
         let id = show::word(&answer, "/request/requestId", "REQUEST");
         let then = show::next(
@@ -361,11 +359,7 @@ impl Complete {
     fn run(self, client: &Client) -> Outcome {
         let mut body = self.said.body(&self.request, "complete")?;
         let artifacts = self.results.artifacts()?;
-        put(
-            &mut body,
-            "artifacts",
-            (!artifacts.is_empty()).then_some(artifacts),
-        );
+        put_list(&mut body, "artifacts", &artifacts);
         let answer = call(client, "update", body)?;
         let then = match show::word(&answer, "/request/taskId", "") {
             id if id.is_empty() => String::new(),
@@ -385,7 +379,7 @@ impl Reassign {
 
 impl Said {
     /// The parameters that every action has.
-    fn body(&self, request: &str, action: &str) -> Result<Map<String, Value>, crate::failure::Failure> {
+    fn body(&self, request: &str, action: &str) -> Result<Map<String, Value>, Failure> {
         let mut body = Map::new();
         body.insert("requestId".to_owned(), json!(request));
         body.insert("action".to_owned(), json!(action));
@@ -400,7 +394,7 @@ impl Said {
 }
 
 /// Calls an operation on requests (session coordination, §1).
-fn call(client: &Client, verb: &str, body: Map<String, Value>) -> Result<Value, crate::failure::Failure> {
+fn call(client: &Client, verb: &str, body: Map<String, Value>) -> Result<Value, Failure> {
     let path = format!("/extensions/session-coordination/v1/requests:{verb}");
     client.post(&path, &Value::Object(body))
 }

@@ -4,7 +4,7 @@ use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{Common, Outcome, Report, input, put, put_list, show};
+use super::{Common, Outcome, Report, input, put, put_list, show, word};
 use crate::failure::Failure;
 
 const EXAMPLES: &str = "\
@@ -58,18 +58,6 @@ pub(super) enum Priority {
     Medium,
     Low,
     None,
-}
-
-impl Priority {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Urgent => "urgent",
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-            Self::None => "none",
-        }
-    }
 }
 
 /// Options of `send`.
@@ -180,7 +168,7 @@ impl Send {
         work.insert("title".to_owned(), json!(title));
         put_list(&mut work, "acceptance", &self.acceptance);
         put_list(&mut work, "writes", &self.writes);
-        put(&mut work, "priority", self.priority.map(Priority::name));
+        put(&mut work, "priority", self.priority.map(word));
         put_list(&mut work, "labels", &self.labels);
         Some(Value::Object(work))
     }
@@ -198,7 +186,7 @@ fn then(task: &Value) -> String {
 }
 
 /// An id that no other message has.
-pub(super) fn random_id() -> Result<String, Failure> {
+fn random_id() -> Result<String, Failure> {
     let low = getrandom::u64();
     let high = getrandom::u64();
     match (high, low) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_edge::serve::Config;
+use a2a_edge::serve::{Config, ConfigError, Desk};
 use clap::Args;
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -108,8 +108,14 @@ impl Serve {
             .await
             .map_err(|error| Failure::Local(format!("cannot listen on {}: {error}", self.listen)))?;
         let local = local_url(server.address());
-        let config = self.config(&local, operator.clone());
-        let native = Arc::new(Native::open(&directory.file(STORE_FILE), config, log)?);
+        if self.public_url.is_none() && server.address().ip().is_unspecified() {
+            log.warn(
+                "card",
+                "it names an address of this machine only: tell the one for others with --public-url",
+            );
+        }
+        let desk = Desk::new(self.config(&local, operator.clone())).map_err(|error| bad_setting(&error))?;
+        let native = Arc::new(Native::open(&directory.file(STORE_FILE), desk, log)?);
         match directory.session()? {
             Some(session) => greet(
                 &Welcome {
@@ -136,6 +142,10 @@ impl Serve {
         }
         let address = server.address().to_string();
         log.event(Level::Info, "listen", &[("address", json!(address))]);
+        let stop = async {
+            stop.await;
+            native.close();
+        };
         server.run(Arc::clone(&native), self.limits(), log, stop).await;
         log.event(Level::Info, "stopped", &[]);
         Ok(())
@@ -179,6 +189,16 @@ fn local_url(address: SocketAddr) -> String {
         ip => ip,
     };
     format!("http://{}", SocketAddr::new(ip, address.port()))
+}
+
+/// A setting at fault, by the option that gave it.
+fn bad_setting(error: &ConfigError) -> Failure {
+    let option = match error.setting {
+        "base_url" => "--public-url",
+        "operator_token" => data::OPERATOR_TOKEN,
+        _ => "--name, --description",
+    };
+    Failure::Usage(format!("{option}: {}", error.rule))
 }
 
 /// A panic is one line of the log like any other. Its message stays out: it may hold what a client sent.

@@ -6,9 +6,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use super::participant::Kind;
-use super::{Common, Outcome, Report, put, show};
+use super::{Common, Outcome, Report, put, show, word};
 use crate::data;
-use crate::text::{facts, visible};
 
 const CREATE_EXAMPLES: &str = "\
 The operator's token is taken from --operator-token, from the environment, or from the data
@@ -19,7 +18,7 @@ Examples:
   a2a-edge session create --owner 'Ada' --kind human --data /var/lib/a2a-edge --json";
 
 /// The commands under `session`.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub(super) enum Session {
     /// Make a session and print its owner's token, once
     #[command(after_long_help = CREATE_EXAMPLES)]
@@ -27,7 +26,7 @@ pub(super) enum Session {
 }
 
 /// Options of `session create`.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(super) struct Create {
     /// Name of the session's owner
     #[arg(long, value_name = "NAME")]
@@ -59,14 +58,12 @@ impl Create {
         };
         let mut owner = Map::new();
         owner.insert("displayName".to_owned(), json!(self.owner));
-        put(&mut owner, "kind", self.kind.map(Kind::name));
+        put(&mut owner, "kind", self.kind.map(word));
         let mut body = Map::new();
         body.insert("owner".to_owned(), Value::Object(owner));
         let client = common.client_with(Some(token));
         let answer = client.post("/operator/v1/sessions:create", &Value::Object(body))?;
-        let session = show::cell(&answer, "/sessionId", usize::MAX);
-        let mut text = facts(&[("session", session), ("owner", visible(&self.owner))]);
-        text.push_str(&show::token(&answer));
+        let mut text = show::admitted(&answer);
         text.push_str(&show::next(
             "add members and clients",
             "A2A_EDGE_TOKEN=TOKEN a2a-edge participant add NAME",

@@ -5,20 +5,52 @@
 use a2a_edge::dispatch::WORK_URI;
 use serde_json::Value;
 
-use crate::text::{facts, quoted, short, visible};
+use crate::text::{columns, facts, quoted, short, visible};
 
-/// How much of one line a listing shows, in characters.
-pub(super) const TITLE: usize = 60;
-/// No cut at all.
-const WHOLE: usize = usize::MAX;
+/// How much of a text a listing shows, in characters.
+pub(super) const BRIEF: usize = 60;
 
-/// The text or number at a JSON pointer, on one line of at most `limit` characters; empty if there is none.
-pub(super) fn cell(value: &Value, pointer: &str, limit: usize) -> String {
+/// The text or number at a JSON pointer, on one line; empty if there is none.
+pub(super) fn cell(value: &Value, pointer: &str) -> String {
     match value.pointer(pointer) {
-        Some(Value::String(text)) => short(text, limit),
+        Some(Value::String(text)) => visible(text),
         Some(Value::Number(number)) => number.to_string(),
         Some(Value::Bool(flag)) => flag.to_string(),
         _ => String::new(),
+    }
+}
+
+/// As [`cell`], cut to what fits in a listing.
+pub(super) fn brief(value: &Value, pointer: &str) -> String {
+    short(&cell(value, pointer), BRIEF)
+}
+
+/// A title as it stands in a listing: marked as somebody else's words.
+pub(super) fn title(value: &Value) -> String {
+    match brief(value, "/title") {
+        title if title.is_empty() => title,
+        title => format!("> {title}"),
+    }
+}
+
+/// A listing under its header, or what to say when there is nothing to list.
+pub(super) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, none: &str) -> String {
+    if rows.is_empty() {
+        return format!("{none}\n");
+    }
+    let mut table = vec![header.map(str::to_owned).to_vec()];
+    table.extend(rows.into_iter().map(|row| row.to_vec()));
+    columns(&table)
+}
+
+/// How to read on, where a listing has another page.
+pub(super) fn more(answer: &Value) -> String {
+    match answer.get("nextPageToken").and_then(Value::as_str) {
+        None | Some("") => String::new(),
+        Some(_) => {
+            let page = word(answer, "/nextPageToken", "TOKEN");
+            format!("\nThere is more: the same command with --page {page}\n")
+        }
     }
 }
 
@@ -44,48 +76,56 @@ pub(super) fn next(why: &str, command: &str) -> String {
 
 /// A state without what all states begin with.
 pub(super) fn state(value: &Value, pointer: &str) -> String {
-    let state = cell(value, pointer, 40);
+    let state = cell(value, pointer);
     state.strip_prefix("TASK_STATE_").unwrap_or(&state).to_owned()
-}
-
-/// A token, which no later answer shows again.
-pub(super) fn token(answer: &Value) -> String {
-    let mut text = facts(&[("token", cell(answer, "/token", WHOLE))]);
-    text.push_str("\nThe token is shown this once; whoever has it acts as its participant.\n");
-    text
 }
 
 /// Who somebody is.
 pub(super) fn participant(participant: &Value) -> String {
-    facts(&[
-        ("participant", cell(participant, "/participantId", WHOLE)),
-        ("name", cell(participant, "/displayName", WHOLE)),
-        ("kind", cell(participant, "/kind", WHOLE)),
-        ("role", cell(participant, "/role", WHOLE)),
-    ])
+    facts(&identity(participant))
+}
+
+/// Who somebody is, and the token that no later answer shows again.
+pub(super) fn admitted(answer: &Value) -> String {
+    let mut shown = vec![("session", cell(answer, "/sessionId"))];
+    shown.extend(identity(answer.get("participant").unwrap_or(&Value::Null)));
+    shown.push(("token", cell(answer, "/token")));
+    format!(
+        "{}\nThe token is shown this once; whoever has it acts as its participant.\n",
+        facts(&shown)
+    )
+}
+
+fn identity(participant: &Value) -> [(&'static str, String); 4] {
+    [
+        ("participant", cell(participant, "/participantId")),
+        ("name", cell(participant, "/displayName")),
+        ("kind", cell(participant, "/kind")),
+        ("role", cell(participant, "/role")),
+    ]
 }
 
 /// An A2A task, as its client sees it (A2A 1.0, §4.1.1).
 pub(super) fn task(task: &Value) -> String {
-    let work = extension(task.get("metadata"), WORK_URI);
+    let work = task.get("metadata").and_then(|metadata| metadata.get(WORK_URI));
     let work = work.unwrap_or(&Value::Null);
     let mut text = facts(&[
-        ("task", cell(task, "/id", WHOLE)),
-        ("context", cell(task, "/contextId", WHOLE)),
+        ("task", cell(task, "/id")),
+        ("context", cell(task, "/contextId")),
         ("state", state(task, "/status/state")),
-        ("since", cell(task, "/status/timestamp", WHOLE)),
-        ("work", cell(work, "/task", WHOLE)),
-        ("title", cell(work, "/title", WHOLE)),
-        ("status", cell(work, "/status", WHOLE)),
-        ("stage", cell(work, "/stage", WHOLE)),
+        ("since", cell(task, "/status/timestamp")),
+        ("work", cell(work, "/task")),
+        ("title", cell(work, "/title")),
+        ("status", cell(work, "/status")),
+        ("stage", cell(work, "/stage")),
     ]);
     if let Some(said) = task.pointer("/status/message") {
         text.push_str(&block("message", &parts(said)));
     }
     for artifact in list(task, "artifacts") {
-        let name = cell(artifact, "/name", TITLE);
+        let name = brief(artifact, "/name");
         let name = if name.is_empty() {
-            cell(artifact, "/artifactId", TITLE)
+            brief(artifact, "/artifactId")
         } else {
             name
         };
@@ -97,30 +137,29 @@ pub(super) fn task(task: &Value) -> String {
 /// The history of an A2A task, oldest first.
 pub(super) fn history(task: &Value) -> String {
     let messages = list(task, "history").map(|message| {
-        let client = cell(message, "/role", TITLE) == "ROLE_USER";
+        let client = brief(message, "/role") == "ROLE_USER";
         block(if client { "client" } else { "agent" }, &parts(message))
     });
     messages.collect()
 }
 
-/// The parts of a message or an artifact as text: each text, where each URL points, and data as JSON.
+/// The parts of a message or an artifact as text: each text and where each URL points; data as JSON where
+/// nothing else says what it is.
 pub(super) fn parts(holder: &Value) -> String {
-    let shown = list(holder, "parts").filter_map(|part| {
-        let text = |member| part.get(member).and_then(Value::as_str);
-        if let Some(text) = text("text").or_else(|| text("url")) {
-            return Some(text.to_owned());
-        }
-        if part.get("raw").is_some() {
-            return Some(format!(
-                "(bytes: {})",
-                text("filename")
-                    .or_else(|| text("mediaType"))
-                    .unwrap_or("unnamed")
-            ));
-        }
-        part.get("data").map(Value::to_string)
-    });
-    shown.collect::<Vec<_>>().join("\n")
+    let text = |part: &Value, member: &str| part.get(member).and_then(Value::as_str).map(str::to_owned);
+    let in_words = |part: &Value| {
+        let named = || text(part, "filename").or_else(|| text(part, "mediaType"));
+        let bytes = || format!("(bytes: {})", named().unwrap_or_else(|| "unnamed".to_owned()));
+        text(part, "text")
+            .or_else(|| text(part, "url"))
+            .or_else(|| part.get("raw").map(|_| bytes()))
+    };
+    let words: Vec<String> = list(holder, "parts").filter_map(in_words).collect();
+    if !words.is_empty() {
+        return words.join("\n");
+    }
+    let data = list(holder, "parts").filter_map(|part| part.get("data"));
+    data.map(Value::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// A name, and under it somebody's words.
@@ -135,16 +174,16 @@ pub(super) fn block(name: &str, words: &str) -> String {
 pub(super) fn desk_task(task: &Value) -> String {
     let draft = task.get("draft").unwrap_or(&Value::Null);
     let text = facts(&[
-        ("task", cell(task, "/taskId", WHOLE)),
-        ("context", cell(task, "/contextId", WHOLE)),
-        ("skill", cell(task, "/skill", WHOLE)),
-        ("client", cell(task, "/client", WHOLE)),
+        ("task", cell(task, "/taskId")),
+        ("context", cell(task, "/contextId")),
+        ("skill", cell(task, "/skill")),
+        ("client", cell(task, "/client")),
         ("state", state(task, "/state")),
-        ("opened", cell(task, "/openedAt", WHOLE)),
-        ("gate", cell(task, "/gate/type", WHOLE)),
-        ("priority", cell(draft, "/priority", WHOLE)),
+        ("opened", cell(task, "/openedAt")),
+        ("gate", cell(task, "/gate/type")),
+        ("priority", cell(draft, "/priority")),
         ("labels", words(draft, "labels")),
-        ("request", cell(task, "/requestId", WHOLE)),
+        ("request", cell(task, "/requestId")),
     ]);
     let title = task.get("title").and_then(Value::as_str).unwrap_or_default();
     format!(
@@ -179,22 +218,22 @@ fn is_over(state: &str) -> bool {
 
 /// A request, as members see it.
 pub(super) fn request(request: &Value) -> String {
-    let names = list(request, "assignees").map(|assignee| cell(assignee, "/participantId", TITLE));
+    let names = list(request, "assignees").map(|assignee| brief(assignee, "/participantId"));
     let text = facts(&[
-        ("request", cell(request, "/requestId", WHOLE)),
-        ("state", cell(request, "/state", WHOLE)),
-        ("stage", cell(request, "/stage", WHOLE)),
-        ("priority", cell(request, "/priority", WHOLE)),
+        ("request", cell(request, "/requestId")),
+        ("state", cell(request, "/state")),
+        ("stage", cell(request, "/stage")),
+        ("priority", cell(request, "/priority")),
         ("labels", words(request, "labels")),
-        ("by", cell(request, "/createdBy", WHOLE)),
-        ("created", cell(request, "/createdAt", WHOLE)),
-        ("expires", cell(request, "/expiresAt", WHOLE)),
+        ("by", cell(request, "/createdBy")),
+        ("created", cell(request, "/createdAt")),
+        ("expires", cell(request, "/expiresAt")),
         ("assignees", names.collect::<Vec<_>>().join(" ")),
-        ("task", cell(request, "/taskId", WHOLE)),
+        ("task", cell(request, "/taskId")),
     ]);
     let string = |member| request.get(member).and_then(Value::as_str).unwrap_or_default();
     let notes = list(request, "notes").map(|note| {
-        let (from, at) = (cell(note, "/from", TITLE), cell(note, "/at", TITLE));
+        let (from, at) = (brief(note, "/from"), brief(note, "/at"));
         block(
             &format!("note by {from} at {at}"),
             note.get("body").and_then(Value::as_str).unwrap_or_default(),
@@ -202,7 +241,7 @@ pub(super) fn request(request: &Value) -> String {
     });
     let artifacts = list(request, "artifacts").map(|artifact| {
         block(
-            &format!("artifact {}", cell(artifact, "/artifactId", TITLE)),
+            &format!("artifact {}", brief(artifact, "/artifactId")),
             &parts(artifact),
         )
     });
@@ -233,11 +272,6 @@ fn words(holder: &Value, member: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The data of an extension.
-fn extension<'a>(metadata: Option<&'a Value>, uri: &str) -> Option<&'a Value> {
-    metadata?.get(uri)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,12 +282,13 @@ mod tests {
         let shown = task(&json!({
             "id": "t1", "contextId": "c1",
             "status": {"state": "TASK_STATE_WORKING", "message": {"parts": [{"text": "Working.\nrm -rf /"}]}},
-            "artifacts": [{"artifactId": "pr", "parts": [{"url": "https://x/1"}, {"data": {"n": 1}}, {"raw": "YQ=="}]}],
+            "artifacts": [{"artifactId": "pr", "parts": [{"url": "https://x/1"}, {"data": {"n": 1}}, {"raw": "YQ=="}]},
+                          {"artifactId": "own", "parts": [{"data": {"n": 1}}]}],
             "metadata": {WORK_URI: {"task": "w1", "title": "Fix\u{1b}[2J", "status": "review", "stage": "review"}},
         }));
         let expected = "task     t1\ncontext  c1\nstate    WORKING\nwork     w1\ntitle    Fix\\u{1b}[2J\n\
                         status   review\nstage    review\n\nmessage\n> Working.\n> rm -rf /\n\n\
-                        artifact pr\n> https://x/1\n> {\"n\":1}\n> (bytes: unnamed)\n";
+                        artifact pr\n> https://x/1\n> (bytes: unnamed)\n\nartifact own\n> {\"n\":1}\n";
         assert_eq!(shown, expected);
     }
 

@@ -4,9 +4,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::send::Activation;
-use super::{Common, Outcome, Report, show};
+use super::{Common, Outcome, Report, show, word};
 use crate::client::segment;
-use crate::text::columns;
+use crate::text::short;
 
 const GET_EXAMPLES: &str = "\
 Examples:
@@ -117,37 +117,12 @@ enum State {
     Rejected,
 }
 
-impl State {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Submitted => "TASK_STATE_SUBMITTED",
-            Self::Working => "TASK_STATE_WORKING",
-            Self::InputRequired => "TASK_STATE_INPUT_REQUIRED",
-            Self::AuthRequired => "TASK_STATE_AUTH_REQUIRED",
-            Self::Completed => "TASK_STATE_COMPLETED",
-            Self::Failed => "TASK_STATE_FAILED",
-            Self::Canceled => "TASK_STATE_CANCELED",
-            Self::Rejected => "TASK_STATE_REJECTED",
-        }
-    }
-}
-
 /// Which of the desk's tasks to list.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Openness {
     Open,
     Closed,
     All,
-}
-
-impl Openness {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Closed => "closed",
-            Self::All => "all",
-        }
-    }
 }
 
 impl Task {
@@ -174,7 +149,11 @@ impl Get {
 impl List {
     fn run(self, common: &Common) -> Outcome {
         let asked = [
-            ("status", self.state.map(|state| state.name().to_owned())),
+            (
+                "status",
+                self.state
+                    .map(|state| format!("TASK_STATE_{}", word(state).to_uppercase().replace('-', "_"))),
+            ),
             ("contextId", self.context),
             ("statusTimestampAfter", self.since),
             ("pageSize", self.limit.map(|limit| limit.to_string())),
@@ -188,28 +167,22 @@ impl List {
             .collect();
         let client = common.client().activating(self.activation.extensions());
         let answer = client.get("/tasks", &query)?;
-        let mut rows = vec![["TASK", "STATE", "SINCE", "SAYS"].map(str::to_owned).to_vec()];
-        rows.extend(show::list(&answer, "tasks").map(|task| {
+        let rows = show::list(&answer, "tasks").map(|task| {
             let says = show::parts(task.pointer("/status/message").unwrap_or(&Value::Null));
-            vec![
-                show::cell(task, "/id", usize::MAX),
+            [
+                show::cell(task, "/id"),
                 show::state(task, "/status/state"),
-                show::cell(task, "/status/timestamp", usize::MAX),
-                crate::text::short(&says, show::TITLE),
+                show::cell(task, "/status/timestamp"),
+                short(&says, show::BRIEF),
             ]
-        }));
-        let mut text = columns(&rows);
-        if answer
-            .get("nextPageToken")
-            .and_then(Value::as_str)
-            .is_some_and(|page| !page.is_empty())
-        {
-            let page = show::word(&answer, "/nextPageToken", "TOKEN");
-            text.push_str(&show::next(
-                "read on",
-                &format!("a2a-edge task list --page {page}"),
-            ));
-        }
+        });
+        let header = ["TASK", "STATE", "SINCE", "SAYS"];
+        let mut text = show::table(
+            header,
+            rows.collect(),
+            "No tasks. Send something: a2a-edge send TEXT",
+        );
+        text.push_str(&show::more(&answer));
         Ok(Report::done(text, answer))
     }
 }
@@ -224,8 +197,19 @@ impl Cancel {
 
 impl Open {
     fn run(self, common: &Common) -> Outcome {
-        let body = json!({"state": self.state.name()});
+        let body = json!({"state": word(self.state)});
         let answer = common.client().post("/operator/v1/tasks:list", &body)?;
+        let waits = |task: &Value| task.pointer("/gate/type").is_some();
+        let rows = show::list(&answer, "tasks").map(|task| {
+            [
+                show::cell(task, "/taskId"),
+                show::cell(task, "/skill"),
+                show::state(task, "/state"),
+                if waits(task) { "you" } else { "" }.to_owned(),
+                show::cell(task, "/client"),
+                show::title(task),
+            ]
+        });
         let header = [
             "TASK",
             "SKILL",
@@ -234,28 +218,11 @@ impl Open {
             "CLIENT",
             "TITLE (the client's words)",
         ];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(show::list(&answer, "tasks").map(|task| {
-            let decision = task.pointer("/gate/type").is_some();
-            vec![
-                show::cell(task, "/taskId", usize::MAX),
-                show::cell(task, "/skill", show::TITLE),
-                show::state(task, "/state"),
-                if decision { "you" } else { "" }.to_owned(),
-                show::cell(task, "/client", show::TITLE),
-                match show::cell(task, "/title", show::TITLE) {
-                    title if title.is_empty() => title,
-                    title => format!("> {title}"),
-                },
-            ]
-        }));
-        let mut text = columns(&rows);
-        if let Some(task) = show::list(&answer, "tasks").find(|task| task.pointer("/gate/type").is_some()) {
+        let mut text = show::table(header, rows.collect(), "No such tasks.");
+        if let Some(task) = show::list(&answer, "tasks").find(|task| waits(task)) {
             let id = show::word(task, "/taskId", "TASK");
-            text.push_str(&show::next(
-                "decide",
-                &format!("a2a-edge approve {id}\n  a2a-edge decline {id}"),
-            ));
+            let commands = format!("a2a-edge approve {id}\n  a2a-edge decline {id}");
+            text.push_str(&show::next("decide", &commands));
         }
         Ok(Report::done(text, answer))
     }

@@ -7,7 +7,7 @@ use a2a_edge::dispatch::{envelope, work};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::{Outcome, Report, input, pointer};
+use super::{Outcome, Report, input, pointer, word};
 use crate::failure::{Failure, exit};
 use crate::text::visible;
 
@@ -39,13 +39,6 @@ enum Extension {
 }
 
 impl Extension {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Work => "work",
-            Self::Envelope => "envelope",
-        }
-    }
-
     /// The core's verdict, as JSON.
     fn verdict(self, request: &str) -> String {
         match self {
@@ -59,7 +52,7 @@ impl Validate {
     pub(super) fn run(self) -> Outcome {
         let request = input::read(self.file.as_deref())?;
         let verdict = input::parse_json(&self.extension.verdict(&request))?;
-        judge(self.extension.name(), &request, verdict)
+        judge(&word(self.extension), &request, verdict)
     }
 }
 

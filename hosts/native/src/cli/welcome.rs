@@ -7,7 +7,6 @@ use crate::bootstrap::Tokens;
 use crate::text::{facts, json_line};
 
 /// Where the server is and, on its first start, who may call it.
-#[derive(Clone, Debug)]
 pub(super) struct Welcome {
     /// The address for clients on this machine.
     pub(super) url: String,

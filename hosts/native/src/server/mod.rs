@@ -73,6 +73,8 @@ impl Default for Limits {
 
 /// How long a stopping server waits for its last answers to be written.
 const LAST_WRITES: Duration = Duration::from_secs(1);
+/// The longest head of a request, and what a connection buffers at most, in bytes.
+const HEAD_BYTES: usize = 64 * 1024;
 /// How long the server rests after it could not accept a connection, say for want of file descriptors.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
 
@@ -169,6 +171,7 @@ async fn serve_connection<H: Handler>(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
+        .max_buf_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(Patient::new(stream, limits.write)), service);
     if let Err(error) = watcher.watch(connection).await
         && !is_clients_doing(&error)

@@ -2,16 +2,22 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream as Client;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use super::*;
 use tokio::sync::oneshot;
 
 /// Answers with the length of the body; `/panic` panics and `/wait` takes for ever.
-struct Echo;
+#[derive(Default)]
+struct Echo {
+    /// How many requests it was handed.
+    handed: AtomicUsize,
+}
 
 impl Handler for Echo {
     async fn handle(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        self.handed.fetch_add(1, Ordering::SeqCst);
         match request.uri().path() {
             "/panic" => panic!("as asked"),
             "/wait" => std::future::pending().await,
@@ -24,6 +30,7 @@ impl Handler for Echo {
 /// A server in a thread of its own.
 struct Running {
     address: SocketAddr,
+    echo: Arc<Echo>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -32,6 +39,8 @@ impl Running {
     fn start(limits: Limits) -> Self {
         let (tell, told) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
+        let echo = Arc::new(Echo::default());
+        let handler = Arc::clone(&echo);
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -47,12 +56,13 @@ impl Running {
                 let stop = async move {
                     let _ = stopped.await;
                 };
-                server.run(Arc::new(Echo), limits, quiet, stop).await;
+                server.run(handler, limits, quiet, stop).await;
             });
         });
         let address = told.recv_timeout(Duration::from_secs(10)).unwrap();
         Self {
             address,
+            echo,
             stop: Some(stop),
             thread: Some(thread),
         }
@@ -98,16 +108,15 @@ fn read_all(client: &mut Client) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
+/// Patient with a busy machine, but with bodies of at most 1,000 bytes.
 fn limits() -> Limits {
     Limits {
-        head: Duration::from_millis(300),
-        body: Duration::from_millis(300),
         body_bytes: 1000,
-        write: Duration::from_millis(300),
-        grace: Duration::from_millis(300),
         ..Limits::default()
     }
 }
+
+const SHORT: Duration = Duration::from_millis(300);
 
 #[test]
 fn a_body_is_handed_over_whole_up_to_one_byte_beyond_the_limit() {
@@ -154,15 +163,41 @@ fn a_connection_is_used_again() {
 
 #[test]
 fn a_client_that_never_ends_its_head_is_cut() {
-    let server = Running::start(limits());
+    let server = Running::start(Limits {
+        head: SHORT,
+        ..limits()
+    });
     let mut client = server.connect();
     client.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
     assert_eq!(client.read(&mut [0; 100]).unwrap_or(0), 0);
 }
 
 #[test]
-fn a_client_that_never_ends_its_body_is_told_and_cut() {
+fn a_head_that_is_too_long_is_not_served() {
     let server = Running::start(limits());
+    let mut client = server.connect();
+    // The server may hang up while this is still being written, and before its refusal was read.
+    let _ = write!(
+        client,
+        "GET / HTTP/1.1\r\nLong: {}\r\n\r\n",
+        "x".repeat(4 * HEAD_BYTES)
+    );
+    let mut answer = Vec::new();
+    let _ = client.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(
+        answer.is_empty() || answer.starts_with("HTTP/1.1 431"),
+        "{answer}"
+    );
+    assert!(server.ask("GET / HTTP/1.1", b"").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn a_client_that_never_ends_its_body_is_told_and_cut() {
+    let server = Running::start(Limits {
+        body: SHORT,
+        ..limits()
+    });
     let mut client = server.connect();
     client
         .write_all(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
@@ -176,6 +211,7 @@ fn a_client_that_never_ends_its_body_is_told_and_cut() {
 fn a_client_that_never_reads_its_answer_is_cut() {
     let mut server = Running::start(Limits {
         connections: 1,
+        write: SHORT,
         ..limits()
     });
     let mut greedy = server.connect();
@@ -192,23 +228,22 @@ fn a_client_that_never_reads_its_answer_is_cut() {
 fn a_connection_over_the_limit_waits_for_its_turn() {
     let server = Running::start(Limits {
         connections: 1,
-        head: Duration::from_millis(500),
+        head: SHORT,
         ..limits()
     });
-    let idle = server.connect();
     let start = std::time::Instant::now();
+    let idle = server.connect();
     assert!(server.ask("GET / HTTP/1.1", b"").starts_with("HTTP/1.1 200"));
-    assert!(
-        start.elapsed() >= Duration::from_millis(300),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() >= SHORT, "{:?}", start.elapsed());
     drop(idle);
 }
 
 #[test]
 fn a_stopping_server_answers_what_is_in_flight() {
-    let mut server = Running::start(limits());
+    let mut server = Running::start(Limits {
+        grace: SHORT,
+        ..limits()
+    });
     let address = server.address;
     let waiting = std::thread::spawn({
         let mut client = server.connect();
@@ -220,7 +255,10 @@ fn a_stopping_server_answers_what_is_in_flight() {
         }
     });
     let idle = server.connect();
-    std::thread::sleep(Duration::from_millis(100));
+    while server.echo.handed.load(Ordering::SeqCst) == 0 {
+        assert!(!waiting.is_finished(), "the request was not handed over");
+        std::thread::yield_now();
+    }
     server.stop();
     let answer = waiting.join().unwrap();
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");

@@ -25,6 +25,9 @@ const HEADS: TableDefinition<'_, &str, (u64, u64, u64)> = TableDefinition::new("
 /// So many bytes of commits are replayed without asking for a snapshot.
 const WORTH_A_SNAPSHOT: u64 = 64 << 10;
 
+/// A caller who lacks no more commits than this gets them rather than a snapshot.
+const FEW: u64 = 64;
+
 /// What is to be changed in a session.
 pub(super) enum Change {
     Create(Record),
@@ -206,7 +209,8 @@ pub(super) fn load(database: &Database, session: &str, after: u64) -> Result<Opt
     let snapshots = transaction.open_table(SNAPSHOTS).map_err(failed)?;
     let snapshot = snapshots.get(session).map_err(failed)?.and_then(|kept| {
         let (seq, bytes) = kept.value();
-        (seq > after).then(|| Snapshot {
+        let near = after > 0 && head.seq.saturating_sub(after) <= FEW;
+        (seq > after && !near).then(|| Snapshot {
             seq,
             bytes: bytes.to_vec(),
         })
