@@ -199,7 +199,7 @@ impl<H: Host> Exchange<'_, H> {
         let mut params = if self.request.method() == http::Method::GET {
             read::query_params(self.request)
         } else {
-            read::body(self.request, false)?
+            read::body(self.request)?
         };
         if params
             .get("tenant")
@@ -272,7 +272,7 @@ impl<H: Host> Exchange<'_, H> {
             .and_then(|operation| catalogue::find(&operation.name));
         let operation = operation.ok_or_else(|| refuse(unsupported(segment)))?;
         coordination::allow(operation, &caller).map_err(refuse)?;
-        let body = read::body(self.request, true).map_err(refuse)?;
+        let body = read::body(self.request).map_err(refuse)?;
         let answer = self
             .transact(&mut seat, &caller, |session, now, entropy| {
                 let call = coordination::Call {
