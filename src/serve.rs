@@ -44,6 +44,10 @@ pub trait Host {
     fn now(&self) -> Timestamp;
     /// 32 bytes from a cryptographically secure source, fresh at every call.
     fn entropy(&self) -> [u8; 32];
+    /// Whether the host is about to end, so that nothing is waited for: a send is answered with its task as it stands.
+    fn is_closing(&self) -> bool {
+        false
+    }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
         let _ = fault;
@@ -195,7 +199,7 @@ impl<H: Host> Exchange<'_, H> {
         let mut params = if self.request.method() == http::Method::GET {
             read::query_params(self.request)
         } else {
-            read::body(self.request, false)?
+            read::body(self.request)?
         };
         if params
             .get("tenant")
@@ -233,6 +237,7 @@ impl<H: Host> Exchange<'_, H> {
             let session = still(&seat, &caller)?;
             match follow.poll(self.desk, session, now)? {
                 Poll::Ready(value, echo) => return Ok(success(Form::Core, &value, echo.as_deref())),
+                Poll::Wait(_) if self.host.is_closing() => follow.wait_no_longer(),
                 Poll::Wait(until) => {
                     let after = session.seq();
                     let absent = seat.leave();
@@ -267,7 +272,7 @@ impl<H: Host> Exchange<'_, H> {
             .and_then(|operation| catalogue::find(&operation.name));
         let operation = operation.ok_or_else(|| refuse(unsupported(segment)))?;
         coordination::allow(operation, &caller).map_err(refuse)?;
-        let body = read::body(self.request, true).map_err(refuse)?;
+        let body = read::body(self.request).map_err(refuse)?;
         let answer = self
             .transact(&mut seat, &caller, |session, now, entropy| {
                 let call = coordination::Call {

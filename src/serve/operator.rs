@@ -24,7 +24,7 @@ impl<H: Host> Exchange<'_, H> {
         let (mut seat, caller) = self.enter().await?;
         let verb = operator::find(segment).filter(|_| caller.role.decides());
         let verb = verb.ok_or_else(operator::nothing_here)?;
-        let body = read::body(self.request, true)?;
+        let body = read::body(self.request)?;
         let answer = self
             .transact(&mut seat, &caller, |session, now, entropy| {
                 let ruled = operator::rule(session, verb, &body, &caller, now, entropy)?;
@@ -43,7 +43,7 @@ impl<H: Host> Exchange<'_, H> {
         if !known {
             return Err(read::unauthenticated().into());
         }
-        let body = read::body(self.request, true)?;
+        let body = read::body(self.request)?;
         let new = new_session(&body)?;
         let begun = new.begin(self.host.now(), self.host.entropy());
         let first = record(&begun.commit)?;

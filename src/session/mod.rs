@@ -16,7 +16,7 @@ pub mod request;
 mod summary;
 pub mod task;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +70,8 @@ pub struct Session {
     /// Ids of tasks, by the id of the work item that each drafted.
     work_items: BTreeMap<String, String>,
     requests: BTreeMap<String, Request>,
+    /// The requests that will expire unless they are closed before, by when.
+    expiring: BTreeSet<(Timestamp, String)>,
     mail: BTreeMap<String, Mail>,
     /// By client, then by the message id it chose.
     sends: BTreeMap<String, BTreeMap<String, SendRecord>>,

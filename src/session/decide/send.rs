@@ -171,11 +171,17 @@ impl Draft<'_> {
                 return Err(forbidden(index));
             }
         }
-        Ok(if send.to.is_empty() {
-            vec![owner]
-        } else {
-            send.to.clone()
-        })
+        if send.to.is_empty() {
+            return Ok(vec![owner]);
+        }
+        let mut to: Vec<String> = Vec::new();
+        for address in &send.to {
+            // Naming somebody twice is allowed, and delivers once.
+            if !to.contains(address) {
+                to.push(address.clone());
+            }
+        }
+        Ok(to)
     }
 
     /// The conversation that the message belongs to.
