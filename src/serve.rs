@@ -218,7 +218,7 @@ impl<H: Host> Exchange<'_, H> {
         }
         let requested = self.requested();
         let mut follow = self
-            .transact(&mut seat, |session, now, entropy| {
+            .transact(&mut seat, &caller, |session, now, entropy| {
                 let (params, requested, caller) = (params.clone(), requested.clone(), caller.clone());
                 let call = Call {
                     method,
@@ -234,9 +234,7 @@ impl<H: Host> Exchange<'_, H> {
             .await?;
         loop {
             let now = self.host.now();
-            let Some(session) = seat.session() else {
-                return Err(read::unauthenticated().into());
-            };
+            let session = still(&seat, &caller)?;
             match follow.poll(self.desk, session, now)? {
                 Poll::Ready(value, echo) => return Ok(success(Form::Core, &value, echo.as_deref())),
                 Poll::Wait(_) if self.host.is_closing() => follow.wait_no_longer(),
@@ -276,7 +274,7 @@ impl<H: Host> Exchange<'_, H> {
         coordination::allow(operation, &caller).map_err(refuse)?;
         let body = read::body(self.request).map_err(refuse)?;
         let answer = self
-            .transact(&mut seat, |session, now, entropy| {
+            .transact(&mut seat, &caller, |session, now, entropy| {
                 let call = coordination::Call {
                     caller: caller.clone(),
                     now,
@@ -300,6 +298,7 @@ impl<H: Host> Exchange<'_, H> {
     async fn transact<T>(
         &self,
         seat: &mut Seat,
+        caller: &Caller,
         mut decide: impl FnMut(
             &Session,
             Timestamp,
@@ -307,9 +306,7 @@ impl<H: Host> Exchange<'_, H> {
         ) -> Result<(Option<crate::session::Commit>, T), Trouble>,
     ) -> Result<T, Trouble> {
         for _ in 0..ATTEMPTS {
-            let Some(session) = seat.session() else {
-                return Err(read::unauthenticated().into());
-            };
+            let session = still(seat, caller)?;
             let (commit, result) = decide(session, self.host.now(), self.host.entropy())?;
             let Some(commit) = commit else { return Ok(result) };
             if seat.commit(self.host, &commit).await? {
@@ -318,6 +315,12 @@ impl<H: Host> Exchange<'_, H> {
         }
         Err(Trouble::Contended)
     }
+}
+
+/// The session, unless the caller's credential was revoked since it was looked at.
+fn still<'a>(seat: &'a Seat, caller: &Caller) -> Result<&'a Session, Refusal> {
+    let session = seat.session().filter(|session| session.is_current(caller));
+    session.ok_or_else(read::unauthenticated)
 }
 
 /// An operation that no extension advertises.

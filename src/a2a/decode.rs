@@ -71,9 +71,8 @@ pub fn integer(value: &Value) -> Option<i32> {
     }
 }
 
-/// The path of a member of the object at `path`; the request itself has an empty one.
-#[must_use]
-pub fn joined(path: &str, name: &str) -> String {
+/// The path of a member of what is at `path`; nothing is before the members of a whole request.
+pub(crate) fn at(path: &str, name: &str) -> String {
     if path.is_empty() {
         name.to_owned()
     } else {
@@ -132,7 +131,7 @@ impl Decoder {
             Value::String(text) if text.is_empty() => None,
             Value::String(text) => Some(text.clone()),
             _ => {
-                self.fault(joined(path, name), "expected a string");
+                self.fault(at(path, name), "expected a string");
                 None
             }
         }
@@ -143,7 +142,7 @@ impl Decoder {
         let value = member(object, name)?;
         let flag = value.as_bool();
         if flag.is_none() {
-            self.fault(joined(path, name), "expected a boolean");
+            self.fault(at(path, name), "expected a boolean");
         }
         flag
     }
@@ -152,7 +151,7 @@ impl Decoder {
     pub fn int(&mut self, object: &Map<String, Value>, name: &str, path: &str) -> Option<i32> {
         let number = integer(member(object, name)?);
         if number.is_none() {
-            self.fault(joined(path, name), "expected a whole number");
+            self.fault(at(path, name), "expected a whole number");
         }
         number
     }
@@ -163,14 +162,14 @@ impl Decoder {
             return Vec::new();
         };
         let Some(items) = value.as_array() else {
-            self.fault(joined(path, name), "expected a list of strings");
+            self.fault(at(path, name), "expected a list of strings");
             return Vec::new();
         };
         let mut texts = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             match item.as_str() {
                 Some(text) => texts.push(text.to_owned()),
-                None => self.fault(format!("{}[{index}]", joined(path, name)), "expected a string"),
+                None => self.fault(format!("{}[{index}]", at(path, name)), "expected a string"),
             }
         }
         texts
@@ -182,7 +181,7 @@ impl Decoder {
             None => Map::new(),
             Some(Value::Object(map)) => map.clone(),
             Some(_) => {
-                self.fault(format!("{path}.metadata"), "expected an object");
+                self.fault(at(path, "metadata"), "expected an object");
                 Map::new()
             }
         }
@@ -216,7 +215,7 @@ impl Decoder {
             (None, Some(data)) => Some(Content::Data(data.clone())),
             (Some((name, value)), None | Some(Value::Null)) if present.next().is_none() => {
                 let Some(text) = value.as_str() else {
-                    self.fault(joined(path, name), "expected a string");
+                    self.fault(at(path, name), "expected a string");
                     return None;
                 };
                 match name {
@@ -342,23 +341,6 @@ mod tests {
             "parts": [{"text": "hi", "media_type": null, "data": null}], "kind": "message"});
         assert_eq!(message(&camel), message(&snake));
         assert!(message(&camel).is_ok());
-    }
-
-    #[test]
-    fn a_member_of_the_request_itself_is_named_by_its_name_alone() {
-        let request = json!({"id": 7, "historyLength": "all", "includeArtifacts": "yes", "modes": [1]});
-        let (request, mut decoder) = (request.as_object().unwrap(), Decoder::new());
-        decoder.text(request, "id", "");
-        decoder.int(request, "historyLength", "");
-        decoder.flag(request, "includeArtifacts", "");
-        decoder.texts(request, "modes", "");
-        let fields: Vec<_> = decoder
-            .finish(())
-            .unwrap_err()
-            .into_iter()
-            .map(|fault| fault.field)
-            .collect();
-        assert_eq!(fields, ["id", "historyLength", "includeArtifacts", "modes[0]"]);
     }
 
     #[test]

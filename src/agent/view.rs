@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::status_message_id;
-use crate::a2a::decode::{self, Decoder};
+use crate::a2a::decode::{Decoder, at};
 use crate::a2a::{Artifact, Message, Part, Role, Task};
 use crate::coordination;
 use crate::desk::Desk;
@@ -36,8 +36,10 @@ pub(super) fn history_length(
     let length = decoder.int(object, "historyLength", path)?;
     let shown = usize::try_from(length).ok();
     if shown.is_none() {
-        let rule = "expected a whole number that is not negative";
-        decoder.fault(decode::joined(path, "historyLength"), rule);
+        decoder.fault(
+            at(path, "historyLength"),
+            "expected a whole number that is not negative",
+        );
     }
     shown
 }
