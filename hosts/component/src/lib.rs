@@ -1,0 +1,17 @@
+//! The core as a WebAssembly component: the world `core` of `wit/`, which imports nothing.
+//!
+//! Only translation is done here. Each function hands its arguments to the core and its answer back, so that the
+//! component decides what the Rust API decides.
+
+#[allow(missing_docs, reason = "the glue is documented where it comes from, in wit/")]
+mod bindings {
+    wit_bindgen::generate!({ path: "../../wit", world: "core", generate_all });
+}
+
+mod activation;
+
+struct Core;
+
+// The names of these symbols are more than other linkers take.
+#[cfg(target_arch = "wasm32")]
+bindings::export!(Core with_types_in bindings);
