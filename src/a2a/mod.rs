@@ -270,3 +270,95 @@ pub enum SendMessageResponse {
     /// The message is answered directly.
     Message(Message),
 }
+
+/// A change of a task's status, on a stream or to a webhook (A2A 1.0, §4.2.1).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskStatusUpdateEvent {
+    /// The task that changed.
+    pub task_id: String,
+    /// The conversation it belongs to; unlike a task, an event always names it.
+    pub context_id: String,
+    /// Where the task stands now.
+    pub status: TaskStatus,
+    /// Data of extensions, each under its own key.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Metadata,
+}
+
+/// An artifact, or a further piece of one, on a stream or to a webhook (A2A 1.0, §4.2.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskArtifactUpdateEvent {
+    /// The task that yielded it.
+    pub task_id: String,
+    /// The conversation it belongs to; unlike a task, an event always names it.
+    pub context_id: String,
+    /// The artifact, or the piece.
+    pub artifact: Artifact,
+    /// Whether its parts go after those already sent under the same artifact id; left out when not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub append: bool,
+    /// Whether nothing more of the artifact follows; left out when not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub last_chunk: bool,
+    /// Data of extensions, each under its own key.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Metadata,
+}
+
+/// One event of a stream: exactly one of these (A2A 1.0, §3.2.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StreamResponse {
+    /// The task as it stands: how a stream about a task begins.
+    Task(Task),
+    /// The message that answers directly: then the only event.
+    Message(Message),
+    /// Its status changed.
+    StatusUpdate(TaskStatusUpdateEvent),
+    /// It yielded something.
+    ArtifactUpdate(TaskArtifactUpdateEvent),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Reads an event and holds it to be written as it was read.
+    fn event(wire: Value) -> StreamResponse {
+        let event: StreamResponse = serde_json::from_value(wire.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&event).unwrap(), wire);
+        event
+    }
+
+    #[test]
+    fn a_status_update_is_written_as_the_proto_names_it() {
+        let update = event(json!({"statusUpdate": {
+            "taskId": "t", "contextId": "c",
+            "status": {"state": "TASK_STATE_WORKING", "timestamp": "2026-07-17T01:00:00.000Z"},
+            "metadata": {"urn:x": 1},
+        }}));
+        assert!(matches!(update, StreamResponse::StatusUpdate(_)));
+    }
+
+    #[test]
+    fn an_artifact_update_leaves_out_flags_that_are_false() {
+        let artifact = json!({"artifactId": "a", "parts": [{"text": "chunk"}]});
+        event(json!({"artifactUpdate": {"taskId": "t", "contextId": "c", "artifact": artifact}}));
+        event(
+            json!({"artifactUpdate": {"taskId": "t", "contextId": "c", "artifact": artifact,
+            "append": true, "lastChunk": true}}),
+        );
+    }
+
+    #[test]
+    fn a_stream_also_carries_a_task_or_a_message() {
+        let task = event(json!({"task": {"id": "t", "status": {"state": "TASK_STATE_SUBMITTED"}}}));
+        assert!(matches!(task, StreamResponse::Task(_)));
+        let message =
+            event(json!({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hi"}]}}));
+        assert!(matches!(message, StreamResponse::Message(_)));
+    }
+}
