@@ -20,11 +20,18 @@ pub const MAX_SIZE: usize = 300 * 1024;
 /// As [`build`], and for any argument.
 pub fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {
-        return Err(Failure::new(format!("`component` takes no arguments, not `{argument}`")));
+        return Err(Failure::new(format!(
+            "`component` takes no arguments, not `{argument}`"
+        )));
     }
     let path = build()?;
     let bytes = read(&path)?;
-    println!("{}: {} bytes, {} with gzip", path.display(), bytes.len(), gzip_len(&bytes));
+    println!(
+        "{}: {} bytes, {} with gzip",
+        path.display(),
+        bytes.len(),
+        gzip_len(&bytes)
+    );
     Ok(())
 }
 
@@ -49,16 +56,29 @@ pub fn build() -> Outcome<PathBuf> {
 
 fn compile() -> Outcome<PathBuf> {
     setup::targets(&[setup::UNKNOWN])?;
-    let mut command =
-        cargo(&["build", "--quiet", "--package", "a2a-edge-component", "--target", setup::UNKNOWN, "--profile", "component"]);
+    let mut command = cargo(&[
+        "build",
+        "--quiet",
+        "--package",
+        "a2a-edge-component",
+        "--target",
+        setup::UNKNOWN,
+        "--profile",
+        "component",
+    ]);
     process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
-    Ok(target_dir().join(setup::UNKNOWN).join("component").join("a2a_edge_component.wasm"))
+    Ok(target_dir()
+        .join(setup::UNKNOWN)
+        .join("component")
+        .join("a2a_edge_component.wasm"))
 }
 
 /// Flags that keep the places of the sources out of the panic messages: the same sources give the same bytes wherever
 /// they lie.
 fn remapped_paths() -> String {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let home = env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(env::home_dir()?.join(".cargo")));
     let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
     let mut flags = vec![remap(&root(), "a2a-edge")];
     flags.extend(home.map(|home| remap(&home, "cargo")));
@@ -74,21 +94,33 @@ fn wrap(module: &[u8]) -> Outcome<Vec<u8>> {
 }
 
 fn check(component: &[u8]) -> Outcome {
-    let decoded =
-        wit_component::decode(component).map_err(|error| Failure::new(format!("cannot read the component: {error:#}")))?;
+    let decoded = wit_component::decode(component)
+        .map_err(|error| Failure::new(format!("cannot read the component: {error:#}")))?;
     let DecodedWasm::Component(resolve, world) = decoded else {
         return Err(Failure::new("what was built is no component"));
     };
     let imports: Vec<String> = resolve
         .worlds
         .get(world)
-        .map(|world| world.imports.keys().map(|key| resolve.name_world_key(key)).collect())
+        .map(|world| {
+            world
+                .imports
+                .keys()
+                .map(|key| resolve.name_world_key(key))
+                .collect()
+        })
         .unwrap_or_default();
     if !imports.is_empty() {
-        return Err(Failure::new(format!("the component must import nothing, but imports {}", imports.join(", "))));
+        return Err(Failure::new(format!(
+            "the component must import nothing, but imports {}",
+            imports.join(", ")
+        )));
     }
     if component.len() > MAX_SIZE {
-        return Err(Failure::new(format!("the component has {} bytes, more than {MAX_SIZE}", component.len())));
+        return Err(Failure::new(format!(
+            "the component has {} bytes, more than {MAX_SIZE}",
+            component.len()
+        )));
     }
     Ok(())
 }
@@ -99,5 +131,7 @@ fn read(path: &Path) -> Outcome<Vec<u8>> {
 
 /// The length that gzip at its best level gives: DEFLATE, a header of 10 bytes and a trailer of 8.
 fn gzip_len(bytes: &[u8]) -> usize {
-    miniz_oxide::deflate::compress_to_vec(bytes, 9).len().saturating_add(18)
+    miniz_oxide::deflate::compress_to_vec(bytes, 9)
+        .len()
+        .saturating_add(18)
 }

@@ -15,10 +15,14 @@ const VERSION: &str = "0.20.2";
 /// A dependency breaks a rule, cargo-deny cannot be installed, or any argument is given.
 pub fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {
-        return Err(Failure::new(format!("`deny` takes no arguments, not `{argument}`")));
+        return Err(Failure::new(format!(
+            "`deny` takes no arguments, not `{argument}`"
+        )));
     }
     let mut command = Command::new(program()?);
-    command.args(["--workspace", "check", "licenses", "bans", "sources"]).current_dir(root());
+    command
+        .args(["--workspace", "check", "licenses", "bans", "sources"])
+        .current_dir(root());
     process::run(&mut command)
 }
 
@@ -26,10 +30,19 @@ pub fn run(arguments: &[String]) -> Outcome {
 fn program() -> Outcome<PathBuf> {
     let place = target_dir().join("tools");
     let program = place.join("bin").join("cargo-deny");
-    let is_there = output(Command::new(&program).arg("--version")).is_some_and(|text| text.trim().ends_with(VERSION));
+    let is_there =
+        output(Command::new(&program).arg("--version")).is_some_and(|text| text.trim().ends_with(VERSION));
     if !is_there {
         eprintln!("xtask: installing cargo-deny {VERSION} into {}", place.display());
-        let mut install = cargo(&["install", "cargo-deny", "--locked", "--debug", "--version", VERSION, "--root"]);
+        let mut install = cargo(&[
+            "install",
+            "cargo-deny",
+            "--locked",
+            "--debug",
+            "--version",
+            VERSION,
+            "--root",
+        ]);
         process::run(install.arg(&place))?;
     }
     Ok(program)

@@ -76,7 +76,11 @@ mod tests {
         let help = help();
         for command in COMMANDS {
             assert!(help.contains(command.name), "{} is not listed", command.name);
-            assert!(command.summary.ends_with('.'), "{} is told in no sentence", command.name);
+            assert!(
+                command.summary.ends_with('.'),
+                "{} is told in no sentence",
+                command.name
+            );
         }
     }
 }

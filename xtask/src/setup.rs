@@ -29,7 +29,10 @@ pub(crate) fn targets(wanted: &[&str]) -> Outcome {
 pub(crate) fn components() -> Outcome {
     for component in ["clippy", "fmt"] {
         if output(&mut cargo(&[component, "--version"])).is_none() {
-            add("component", if component == "fmt" { "rustfmt" } else { component })?;
+            add(
+                "component",
+                if component == "fmt" { "rustfmt" } else { component },
+            )?;
         }
     }
     Ok(())
@@ -38,7 +41,9 @@ pub(crate) fn components() -> Outcome {
 /// Whether the compiler finds the target's standard library: true also without rustup.
 fn has_target(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
-    rustc.args(["--print", "target-libdir", "--target", target]).current_dir(root());
+    rustc
+        .args(["--print", "target-libdir", "--target", target])
+        .current_dir(root());
     output(&mut rustc).is_some_and(|path| std::path::Path::new(path.trim()).is_dir())
 }
 
@@ -47,6 +52,8 @@ fn add(kind: &str, name: &str) -> Outcome {
     let mut rustup = Command::new("rustup");
     rustup.args([kind, "add", name]).current_dir(root());
     process::run(&mut rustup).map_err(|failure| {
-        Failure::new(format!("the {kind} {name} is needed and could not be added: {failure}; try `rustup {kind} add {name}`"))
+        Failure::new(format!(
+            "the {kind} {name} is needed and could not be added: {failure}; try `rustup {kind} add {name}`"
+        ))
     })
 }

@@ -1,6 +1,9 @@
 //! The component in wasmtime, as a host loads it: compiled once, instantiated as often as one likes.
 
-#[allow(missing_docs, reason = "the bindings are documented where they come from, in wit/")]
+#[allow(
+    missing_docs,
+    reason = "the bindings are documented where they come from, in wit/"
+)]
 mod bindings {
     wasmtime::component::bindgen!({
         path: "../../wit",
@@ -28,8 +31,9 @@ impl Compiled {
     /// # Errors
     /// It does not build, or needs anything of its host.
     pub fn build() -> Result<Self, Box<dyn Error>> {
-        let path = xtask::component::build()
-            .map_err(|failure| format!("`cargo xtask component` must work before its tests can: {failure}"))?;
+        let path = xtask::component::build().map_err(|failure| {
+            format!("`cargo xtask component` must work before its tests can: {failure}")
+        })?;
         let engine = Engine::new(Config::new().concurrency_support(false))?;
         let component = Component::from_file(&engine, path)?;
         let instances = CorePre::new(Linker::new(&engine).instantiate_pre(&component)?)?;
@@ -39,7 +43,12 @@ impl Compiled {
     /// How many imports the component declares.
     #[must_use]
     pub fn imports(&self) -> usize {
-        self.instances.instance_pre().component().component_type().imports(&self.engine).len()
+        self.instances
+            .instance_pre()
+            .component()
+            .component_type()
+            .imports(&self.engine)
+            .len()
     }
 
     /// A fresh instance.
@@ -70,12 +79,22 @@ pub struct Memory {
 }
 
 impl ResourceLimiter for Memory {
-    fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         self.bytes = desired;
         Ok(true)
     }
 
-    fn table_growing(&mut self, _current: usize, _desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        _desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         Ok(true)
     }
 }

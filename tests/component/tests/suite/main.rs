@@ -1,0 +1,15 @@
+//! The component, held against the Rust API and against whatever a stranger may send.
+
+mod activation;
+mod world;
+
+use std::sync::LazyLock;
+
+use a2a_edge_component_tests::{Compiled, Instance};
+
+/// Compiled once for the whole suite.
+static COMPONENT: LazyLock<Compiled> = LazyLock::new(|| Compiled::build().unwrap());
+
+fn instance() -> Instance {
+    COMPONENT.instantiate().unwrap()
+}
