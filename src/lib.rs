@@ -4,6 +4,7 @@
 //! give the same bytes out on every host. Time, randomness and storage are arguments.
 
 pub mod a2a;
+pub mod dispatch;
 pub mod extension;
 pub mod json;
 pub mod refusal;
