@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use wasmparser::BinaryReader;
 use wit_component::{ComponentEncoder, DecodedWasm};
 
 use crate::process::{self, cargo, root, target_dir};
@@ -13,6 +14,11 @@ use crate::{Failure, Outcome, setup};
 
 /// How large the component may be, in bytes and uncompressed: 300 KiB.
 pub const MAX_SIZE: usize = 300 * 1024;
+
+/// How many bytes stand before the first section.
+const PREAMBLE: usize = 8;
+/// The id of a custom section.
+const CUSTOM: u8 = 0;
 
 /// Builds the component and prints where it is and how large.
 ///
@@ -40,7 +46,8 @@ pub fn run(arguments: &[String]) -> Outcome {
 /// # Errors
 /// It does not compile, imports anything at all, or is larger than [`MAX_SIZE`].
 pub fn build() -> Outcome<PathBuf> {
-    let component = wrap(&read(&compile()?)?)?;
+    let component = nameless(&wrap(&read(&compile()?)?)?)
+        .map_err(|error| Failure::new(format!("cannot read the component: {error}")))?;
     check(&component)?;
     let path = target_dir().join("a2a-edge.wasm");
     if fs::read(&path).is_ok_and(|present| present == component) {
@@ -91,6 +98,27 @@ fn wrap(module: &[u8]) -> Outcome<Vec<u8>> {
         .module(module)
         .and_then(ComponentEncoder::encode)
         .map_err(|error| Failure::new(format!("cannot make a component of the module: {error:#}")))
+}
+
+/// The component without what it calls its own parts, which only a debugger would read.
+fn nameless(component: &[u8]) -> wasmparser::Result<Vec<u8>> {
+    let mut reader = BinaryReader::new(component, 0);
+    let mut kept = reader.read_bytes(PREAMBLE)?.to_vec();
+    while !reader.eof() {
+        let start = reader.current_position();
+        let id = reader.read_u8()?;
+        let length = usize::try_from(reader.read_var_u32()?).unwrap_or(usize::MAX);
+        let content = reader.read_bytes(length)?;
+        let is_names = id == CUSTOM && BinaryReader::new(content, 0).read_string()? == "component-name";
+        if !is_names {
+            kept.extend(
+                component
+                    .get(start..reader.current_position())
+                    .unwrap_or_default(),
+            );
+        }
+    }
+    Ok(kept)
 }
 
 fn check(component: &[u8]) -> Outcome {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::Core;
 use crate::bindings::exports::a2a_edge::core::activation::{Declaration, Fault, Guest};
-use crate::bindings::exports::a2a_edge::core::types::FaultCode;
+use crate::fault::{invalid, parse};
 
 impl Guest for Core {
     fn parse_header(values: Vec<String>) -> Vec<String> {
@@ -95,16 +95,4 @@ fn entry(index: usize, declaration: Declaration) -> Result<Value, Fault> {
         params,
     };
     serde_json::to_value(entry).map_err(|error| invalid(field, error.to_string()))
-}
-
-fn parse(field: &str, text: &str) -> Result<Value, Fault> {
-    json::parse(text.as_bytes()).map_err(|error| invalid(field, format!("expected JSON: {error}")))
-}
-
-fn invalid(field: impl Into<String>, message: impl Into<String>) -> Fault {
-    Fault {
-        code: FaultCode::Invalid,
-        field: field.into(),
-        message: message.into(),
-    }
 }

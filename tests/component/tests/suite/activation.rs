@@ -137,7 +137,8 @@ fn declarations_are_merged_into_the_card_as_the_rust_api_does() {
 fn what_else_stands_on_the_card_stays_there() {
     let mut instance = instance();
     let activation = instance.core.a2a_edge_core_activation();
-    let text = r#"{"iconUrl":"https://a.example/i.png","capabilities":{"streaming":true},"signatures":[]}"#.to_owned();
+    let text = r#"{"iconUrl":"https://a.example/i.png","capabilities":{"streaming":true},"signatures":[]}"#
+        .to_owned();
     let answer = activation
         .call_declare_on_card(&mut instance.store, &text, &[declaration("urn:a", true)])
         .unwrap()
