@@ -14,6 +14,8 @@ pub const URLS_MAX: usize = 20;
 /// A url: at most so many bytes.
 pub const URL_BYTES: usize = 2048;
 
+/// The label of a url without a filename shows so many bytes of the url, so that the most and longest urls fit a body.
+const LABEL_BYTES: usize = 80;
 const NO_TEXT: &str = "(no text)";
 const DATA_OMITTED: &str = "(data part over 64 KiB omitted)";
 
@@ -103,8 +105,12 @@ fn links(parts: &[Part]) -> Result<Vec<String>, Fault> {
                 let expected = format!("expected an http or https address of at most {URL_BYTES} bytes");
                 return Err(Fault::invalid(format!("parts[{index}].url"), expected));
             }
-            let label = part.filename.as_deref().filter(|name| !text::is_blank(name));
-            Ok(link(label.unwrap_or(url), url))
+            let name = part.filename.as_deref().filter(|name| !text::is_blank(name));
+            Ok(match (name, text::prefix_within(url, LABEL_BYTES)) {
+                (Some(name), _) => link(name, url),
+                (None, whole) if whole == url => link(url, url),
+                (None, start) => link(&format!("{start}…"), url),
+            })
         })
         .collect()
 }
