@@ -1,7 +1,14 @@
 //! The component, held against the Rust API and against whatever a stranger may send.
 
 mod activation;
+mod doors;
+mod hostile;
+mod typed;
+mod vectors;
 mod world;
+
+#[path = "../../../support/vectors.rs"]
+mod support;
 
 use std::sync::LazyLock;
 
