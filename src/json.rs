@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 /// How deep arrays and objects may be nested in a request.
@@ -135,11 +136,12 @@ impl<'de> Visitor<'de> for Strict {
         let inner = self.inner()?;
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            if map.contains_key(&key) {
-                return Err(de::Error::custom(format_args!("duplicate key {key:?}")));
-            }
-            let value = entries.next_value_seed(Self { room: inner.room })?;
-            map.insert(key, value);
+            match map.entry(key) {
+                Entry::Vacant(entry) => entry.insert(entries.next_value_seed(Self { room: inner.room })?),
+                Entry::Occupied(entry) => {
+                    return Err(de::Error::custom(format_args!("duplicate key {:?}", entry.key())));
+                }
+            };
         }
         Ok(Value::Object(map))
     }

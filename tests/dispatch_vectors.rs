@@ -1,5 +1,14 @@
 //! The protocol's own conformance vectors, and those that its text names and its files lack.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test stops at what it does not expect"
+)]
+
 #[path = "support/vectors.rs"]
 mod support;
 

@@ -120,6 +120,37 @@ pub struct Envelope<'a> {
     pub refs: Vec<Reference<&'a str>>,
 }
 
+impl Envelope<'_> {
+    /// Checks that the client may address everybody the message is for: the owner or the humans named for the client
+    /// in the owner's place, and the work items of its own approved handoffs.
+    ///
+    /// # Errors
+    /// Forbidden on the first that it may not, `to[i]`, the same for one that exists and for one that does not.
+    pub fn check_recipients(&self, may_address: impl Fn(&str) -> bool) -> Result<(), Fault> {
+        match self.to.iter().position(|address| !may_address(address)) {
+            Some(index) => Err(Fault::forbidden(
+                format!("to[{index}]"),
+                "expected the owner or a work item of your own approved handoffs",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the client may see all that the message refers to.
+    ///
+    /// # Errors
+    /// Not found on the first that it may not, `refs[i]`, the same for one that exists and for one that does not.
+    pub fn check_refs(&self, may_see: impl Fn(&Reference<&str>) -> bool) -> Result<(), Fault> {
+        match self.refs.iter().position(|reference| !may_see(reference)) {
+            Some(index) => Err(Fault::not_found(
+                format!("refs[{index}]"),
+                "expected a task or message of yours",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Reads an envelope/v1 request, `Message.metadata[<envelope/v1 URI>]`; absent and null are no request.
 ///
 /// `from`, `id` and `thread` are the host's to set and ignored, as is every unknown member.
@@ -261,6 +292,7 @@ pub fn opening_json(metadata: &str, handoffs: Handoffs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dispatch::verdict::FaultCode;
     use serde_json::json;
 
     fn opens(work: &Value, envelope: &Value) -> String {
@@ -300,6 +332,23 @@ mod tests {
                 "{said}"
             );
         }
+    }
+
+    #[test]
+    fn recipients_and_references_out_of_reach_are_named_by_their_slot() {
+        let request = json!({"to": ["human:wyat", "human:alice"], "refs": [{"type": "task", "id": "mine"},
+            {"type": "task", "id": "theirs"}]});
+        let envelope = validate(Some(&request)).unwrap().unwrap();
+        assert_eq!(envelope.check_recipients(|_| true), Ok(()));
+        assert_eq!(envelope.check_refs(|_| true), Ok(()));
+        let to = envelope
+            .check_recipients(|address| address == "human:wyat")
+            .unwrap_err();
+        assert_eq!((to.code, to.field.as_str()), (FaultCode::Forbidden, "to[1]"));
+        let seen = envelope
+            .check_refs(|reference| reference.id == "mine")
+            .unwrap_err();
+        assert_eq!((seen.code, seen.field.as_str()), (FaultCode::NotFound, "refs[1]"));
     }
 
     #[test]

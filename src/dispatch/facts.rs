@@ -154,6 +154,14 @@ pub struct Note<'a> {
 }
 
 impl<'a> Note<'a> {
+    /// Reads a message from JSON with the names of the contract; null is absence, unknown members are ignored.
+    ///
+    /// # Errors
+    /// The first member of the wrong type, under `whole`.
+    pub fn read(value: &'a Value, whole: &str) -> Result<Self, Fault> {
+        note(Object::read(value, Path::Root(whole), Null::Absent)?)
+    }
+
     /// The envelope/v1 metadata of the message, if the host knows who sent which message.
     #[must_use]
     pub fn written(&'a self) -> Option<Written<'a>> {

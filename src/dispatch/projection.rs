@@ -107,8 +107,8 @@ fn canceled<'f>(case: &Case<'f, '_>) -> Option<Projection<'f>> {
 fn rejected<'f>(case: &Case<'f, '_>) -> Option<Projection<'f>> {
     let facts = case.facts;
     let handoff = facts.skill == Skill::Handoff;
-    let choice = facts.answer.as_ref().map(|answer| answer.choice);
-    let answered_decline = handoff && choice == Some(Some("decline"));
+    let choice = facts.answer.as_ref().and_then(|answer| answer.choice);
+    let answered_decline = handoff && choice == Some("decline");
     let dropped = handoff && facts.dropped == Some(DroppedBy::Other);
     if facts.declined_at.is_none() && !answered_decline && !dropped {
         return None;
