@@ -19,11 +19,22 @@ pub fn run(arguments: &[String]) -> Outcome {
             "`deny` takes no arguments, not `{argument}`"
         )));
     }
+    check("warn")
+}
+
+/// The checks of [`run`], telling what is at least of this level.
+pub(crate) fn check(level: &str) -> Outcome {
     let mut command = Command::new(program()?);
-    command
-        .args(["--workspace", "check", "licenses", "bans", "sources"])
-        .current_dir(root());
-    process::run(&mut command)
+    command.args([
+        "--log-level",
+        level,
+        "--workspace",
+        "check",
+        "licenses",
+        "bans",
+        "sources",
+    ]);
+    process::run(command.current_dir(root()))
 }
 
 /// The cargo-deny of the pinned version, installed beside the builds if it is not there.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::process::{self, cargo};
-use crate::{Failure, Outcome, component, setup};
+use crate::{Failure, Outcome, component, deny, setup};
 
 struct Step {
     name: &'static str,
@@ -38,6 +38,11 @@ const STEPS: &[Step] = &[
     Step {
         name: "tests",
         run: || check(&["test", "--workspace"]),
+    },
+    // Its warnings are about duplicates, which `cargo xtask deny` shows to whoever wants to know.
+    Step {
+        name: "dependencies",
+        run: || deny::check("error"),
     },
 ];
 
