@@ -4,10 +4,17 @@
 //! give the same bytes out on every host. Time, randomness and storage are arguments.
 
 pub mod a2a;
+pub mod agent;
+pub mod coordination;
+pub mod desk;
 pub mod dispatch;
 pub mod extension;
+pub mod http;
 pub mod json;
+pub mod params;
 pub mod refusal;
+pub mod serve;
+pub mod session;
 pub mod store;
 pub mod text;
 pub mod time;

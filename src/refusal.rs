@@ -12,6 +12,9 @@ use serde_json::Value;
 /// Domain of the reasons that A2A itself defines.
 pub const A2A_DOMAIN: &str = "a2a-protocol.org";
 
+/// Domain of the reasons of session coordination (§11.1).
+pub const COORDINATION_DOMAIN: &str = "j5a2a.com/extensions/session-coordination/v1";
+
 /// A canonical status code, `google.rpc.Code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are google.rpc.Code's own")]
@@ -184,6 +187,12 @@ impl Refusal {
     #[must_use]
     pub fn task_not_found(task_id: &str) -> Self {
         Self::a2a(Code::NotFound, "TASK_NOT_FOUND", "no such task").with_fact("taskId", task_id)
+    }
+
+    /// A refusal with a reason of session coordination.
+    #[must_use]
+    pub fn coordination(code: Code, reason: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, message).with_reason(COORDINATION_DOMAIN, reason)
     }
 
     /// UnsupportedOperationError.

@@ -53,6 +53,42 @@ pub fn prefix_within(text: &str, limit: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
+/// Whether a character could move or hide what stands around it: controls but for the tab, and the marks that
+/// turn the direction of writing.
+fn is_tricky(c: char) -> bool {
+    let turns = matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}');
+    turns || (c.is_control() && c != '\t')
+}
+
+/// A stranger's text in one line, fit to be shown: each line break is a space, each character that could mislead a
+/// U+FFFD.
+#[must_use]
+pub fn flatten(text: &str) -> String {
+    let lines: Vec<String> = lines(text).collect();
+    lines.join(" ")
+}
+
+/// The lines of a stranger's text, fit to be shown: by every line break there is, CR LF being one, with U+FFFD for
+/// what could mislead.
+pub fn lines(text: &str) -> impl Iterator<Item = String> {
+    let mut after_return = false;
+    let mut ends = text.split(move |c: char| {
+        let second_half = after_return && c == '\n';
+        after_return = c == '\r';
+        is_line_break(c) && !second_half
+    });
+    std::iter::from_fn(move || {
+        let line = ends.next()?;
+        // What is left of a CR LF after its CR.
+        let line = line.strip_prefix('\n').unwrap_or(line);
+        Some(
+            line.chars()
+                .map(|c| if is_tricky(c) { '\u{FFFD}' } else { c })
+                .collect(),
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,18 +3,19 @@
 //! Their parts say the same to every client; work/v1 metadata comes on top for those that activate it. No branch
 //! names, commit ids, diffs or file contents have a place in them.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::WORK_URI;
 use super::field::{Null, Object, Path};
 use super::inbound::{URL_BYTES, is_http_url};
-use super::placement::put;
-use super::render::flatten;
 use super::truncate::fitted;
 use super::verdict::{self, Fault};
 use crate::a2a::{Artifact, Content, Metadata, Part};
-use crate::text;
+use crate::extension::HasMetadata as _;
+use crate::text::{self, flatten};
 
 /// A diffstat shows the first so many files.
 pub const PER_FILE_MAX: usize = 200;
@@ -333,31 +334,27 @@ fn assemble(
     truncated: bool,
     work_active: bool,
 ) -> Artifact {
-    let mut metadata = Metadata::new();
-    let mut extensions = Vec::new();
+    let mut artifact = Artifact {
+        artifact_id: kind.to_owned(),
+        name: Some(kind.to_owned()),
+        description: None,
+        parts,
+        metadata: Metadata::new(),
+        extensions: Vec::new(),
+    };
     if work_active {
         let mut state = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
         if let Value::Object(members) = value_of(members) {
             state.extend(members);
         }
-        put(
-            &mut metadata,
-            Some(&mut extensions),
-            WORK_URI,
-            Value::Object(state),
-        );
+        artifact.put_metadata(WORK_URI, Value::Object(state));
     }
     if truncated {
-        metadata.insert("truncated".to_owned(), Value::Bool(true));
+        artifact
+            .metadata
+            .insert("truncated".to_owned(), Value::Bool(true));
     }
-    Artifact {
-        artifact_id: kind.to_owned(),
-        name: Some(kind.to_owned()),
-        description: None,
-        parts,
-        metadata,
-        extensions,
-    }
+    artifact
 }
 
 impl WorkArtifact {
@@ -378,7 +375,7 @@ impl WorkArtifact {
     }
 
     /// Reads what an A2A artifact that a member hands in says under the work/v1 URI of its metadata; an answer's
-    /// text is that of its text parts. None for an artifact of the host's own, which says nothing there.
+    /// text is that of its text parts, and its `messageId`, which is the host's to set, may be left out. None for an artifact of the host's own, which says nothing there.
     ///
     /// # Errors
     /// As [`WorkArtifact::read`]; an artifact whose id is not its kind; one of the host's own with an id that is
@@ -392,7 +389,14 @@ impl WorkArtifact {
                 false => Ok(None),
             };
         };
-        let mut read = Self::read(state, &format!("{path}.metadata[{WORK_URI}]"))?;
+        let mut state = Cow::Borrowed(state);
+        if state.get("kind").is_some_and(|kind| kind == "answer")
+            && state.get("messageId").is_none()
+            && let Value::Object(members) = state.to_mut()
+        {
+            members.insert("messageId".to_owned(), Value::from(""));
+        }
+        let mut read = Self::read(&state, &format!("{path}.metadata[{WORK_URI}]"))?;
         if id != read.kind() {
             return wrong_id(format!("expected {}, the artifact's kind", read.kind()));
         }

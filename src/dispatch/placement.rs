@@ -11,6 +11,7 @@ use super::projection::{Projection, project, system_or_default};
 use super::verdict::{self, Fault};
 use super::{BUDGET, ENVELOPE_URI, GATE_URI, WORK_URI};
 use crate::a2a::{Artifact, Message, Metadata, Part, Task, TaskState, TaskStatus};
+use crate::extension::HasMetadata as _;
 use crate::json;
 use crate::text;
 
@@ -38,20 +39,10 @@ impl Active {
     }
 }
 
-/// Puts an extension's data on an object, and names the extension in the object's list if it has one.
-pub(super) fn put(metadata: &mut Metadata, extensions: Option<&mut Vec<String>>, uri: &str, data: Value) {
-    metadata.insert(uri.to_owned(), data);
-    if let Some(extensions) = extensions
-        && !extensions.iter().any(|named| named == uri)
-    {
-        extensions.push(uri.to_owned());
-    }
-}
-
 fn put_on_message(message: &mut Message, uri: &str, data: &impl Serialize) {
     // Only a map with keys that are no strings fails, and no extension's data holds one.
     let data = serde_json::to_value(data).unwrap_or_default();
-    put(&mut message.metadata, Some(&mut message.extensions), uri, data);
+    message.put_metadata(uri, data);
 }
 
 /// Writes back a message's envelope, if envelope/v1 is active.
@@ -122,17 +113,12 @@ fn plain_lines(projection: &Projection<'_>, active: Active) -> Vec<String> {
     lines
 }
 
-/// The task-level metadata: the work item's state, if work/v1 is active. A task has no list of extensions.
-pub fn put_work_state(metadata: &mut Metadata, projection: &Projection<'_>, active: Active) {
+/// Puts the work item's state on a task, if work/v1 is active.
+pub fn put_work_state(task: &mut Task, projection: &Projection<'_>, active: Active) {
     if active.work
         && let Some(state) = projection.work_state()
     {
-        put(
-            metadata,
-            None,
-            WORK_URI,
-            serde_json::to_value(state).unwrap_or_default(),
-        );
+        task.put_metadata(WORK_URI, serde_json::to_value(state).unwrap_or_default());
     }
 }
 
@@ -157,9 +143,7 @@ pub fn task(
     host_artifacts: Vec<Artifact>,
 ) -> Task {
     let answer = answer(projection);
-    let mut metadata = Metadata::new();
-    put_work_state(&mut metadata, projection, active);
-    Task {
+    let mut task = Task {
         id: facts.id.unwrap_or_default().to_owned(),
         context_id: facts.context_id.map(str::to_owned),
         status: TaskStatus {
@@ -169,8 +153,10 @@ pub fn task(
         },
         artifacts: artifacts(host_artifacts, answer.as_ref(), &facts.work, active.work),
         history: Vec::new(),
-        metadata,
-    }
+        metadata: Metadata::new(),
+    };
+    put_work_state(&mut task, projection, active);
+    task
 }
 
 /// Checks that all metadata on one message together, active or not, takes at most [`BUDGET`] bytes of compact JSON.

@@ -2,43 +2,10 @@
 
 use super::facts::Note;
 use super::verdict;
-use crate::text;
+use crate::text::{self, flatten, lines};
 
 /// A digest shows at most so many bytes of the body.
 pub const DIGEST_BYTES: usize = 200;
-
-/// Whether a character could move or hide what stands around it: controls but for the tab, and the marks that
-/// turn the direction of writing.
-fn is_tricky(c: char) -> bool {
-    let turns = matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}');
-    turns || (c.is_control() && c != '\t')
-}
-
-/// The text in one line: each line break is a space, each character that could mislead a U+FFFD.
-pub(super) fn flatten(text: &str) -> String {
-    let lines: Vec<String> = lines(text).collect();
-    lines.join(" ")
-}
-
-/// The lines of a text by every line break there is, CR LF being one, with U+FFFD for what could mislead.
-fn lines(text: &str) -> impl Iterator<Item = String> {
-    let mut after_return = false;
-    let mut ends = text.split(move |c: char| {
-        let second_half = after_return && c == '\n';
-        after_return = c == '\r';
-        text::is_line_break(c) && !second_half
-    });
-    std::iter::from_fn(move || {
-        let line = ends.next()?;
-        // What is left of a CR LF after its CR.
-        let line = line.strip_prefix('\n').unwrap_or(line);
-        Some(
-            line.chars()
-                .map(|c| if is_tricky(c) { '\u{FFFD}' } else { c })
-                .collect(),
-        )
-    })
-}
 
 /// `[message from agent:wyat/a2a.acme · question · m-1]`: the host's own words.
 fn header(note: &Note<'_>) -> String {

@@ -92,7 +92,7 @@ impl Activated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::a2a::card::AgentExtension;
+    use crate::extension::fixtures::declared;
 
     const NOTHING: [&str; 0] = [];
 
@@ -124,12 +124,6 @@ mod tests {
 
     #[test]
     fn a_client_can_want_all_of_a_registry() {
-        let declared = |uri: &str| AgentExtension {
-            uri: uri.into(),
-            description: None,
-            required: false,
-            params: None,
-        };
         let registry = Registry::builder()
             .with(declared("urn:b"))
             .with(declared("urn:a"));

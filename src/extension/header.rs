@@ -234,6 +234,11 @@ mod tests {
                 .map(|uri| entries.iter().position(|entry| *entry == uri.as_bytes()).unwrap())
                 .collect();
             prop_assert!(firsts.is_sorted());
+
+            let named = entries.iter().filter_map(|entry| std::str::from_utf8(entry).ok());
+            for entry in named.filter(|entry| !entry.is_empty()) {
+                prop_assert!(uris.iter().any(|uri| uri == entry));
+            }
         }
 
         #[test]

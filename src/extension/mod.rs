@@ -63,6 +63,7 @@
 //! ```
 
 mod activations;
+mod builder;
 pub mod client;
 pub mod header;
 mod hook;
@@ -73,11 +74,12 @@ mod registry;
 pub mod timestamp;
 
 pub use activations::Activations;
+pub use builder::{Builder, RegistryError};
 pub use hook::{HookRequest, HookResponse, Payload};
-pub use metadata::HasMetadata;
+pub use metadata::{HasMetadata, Slots};
 pub use method::Method;
 pub use operation::{Operation, Operations};
-pub use registry::{Builder, Registry, RegistryError};
+pub use registry::Registry;
 
 use std::fmt;
 
@@ -202,3 +204,49 @@ impl fmt::Display for InitError {
 }
 
 impl std::error::Error for InitError {}
+
+/// Declarations and extensions that the tests of this room share.
+#[cfg(test)]
+mod fixtures {
+    use super::{Extension, Operation, Operations};
+    use crate::a2a::card::AgentExtension;
+
+    /// An optional extension of nothing but this URI.
+    pub(super) fn declared(uri: &str) -> AgentExtension {
+        AgentExtension {
+            uri: uri.into(),
+            description: None,
+            required: false,
+            params: None,
+        }
+    }
+
+    /// A required one.
+    pub(super) fn required(uri: &str) -> AgentExtension {
+        AgentExtension {
+            required: true,
+            ..declared(uri)
+        }
+    }
+
+    /// Registers operations and is otherwise data.
+    pub(super) struct Desk(AgentExtension, Operations);
+
+    impl Desk {
+        pub(super) fn new(uri: &str, path: &str, names: &[&str]) -> Self {
+            let list = names.iter().map(|name| Operation::write(*name)).collect();
+            let path = path.into();
+            Self(declared(uri), Operations { path, list })
+        }
+    }
+
+    impl Extension for Desk {
+        fn declaration(&self) -> &AgentExtension {
+            &self.0
+        }
+
+        fn operations(&self) -> Option<&Operations> {
+            Some(&self.1)
+        }
+    }
+}

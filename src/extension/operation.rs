@@ -6,7 +6,8 @@
 /// operation of the core can ever take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operations {
-    /// `extensions/<name>/<version>`: three segments of letters, digits, `-`, `.`, `_` and `~`.
+    /// `extensions/<name>/<version>`: three segments of letters, digits, `-`, `.`, `_` and `~`, none of them `.` or
+    /// `..`.
     pub path: String,
     /// In the order they are advertised in.
     pub list: Vec<Operation>,
@@ -24,7 +25,8 @@ impl Operations {
         let mut segments = self.path.split('/');
         segments.next() == Some("extensions")
             && segments.clone().count() == 2
-            && segments.all(|segment| !segment.is_empty() && segment.bytes().all(is_unreserved))
+            && segments
+                .all(|segment| !matches!(segment, "" | "." | "..") && segment.bytes().all(is_unreserved))
     }
 }
 
@@ -144,6 +146,8 @@ mod tests {
             "tasks/x/v1",
             "extensions/é/v1",
             "extensions/x:y/v1",
+            "extensions/x/..",
+            "extensions/./v1",
         ] {
             assert!(!at(path).path_is_valid(), "{path:?}");
         }

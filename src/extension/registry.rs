@@ -4,19 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::header::{self, Unrequestable};
-use super::{
-    Activation, Activations, Extension, FromOptions, InitError, Operation, Operations, RequestContext,
-};
+use super::{Activation, Activations, Builder, Extension, Operation, Operations, RequestContext};
 use crate::a2a::card::{AgentCard, AgentExtension};
 use crate::refusal::Refusal;
 
 /// The extensions that the agent supports, in declaration order: the order they were added in.
 #[derive(Clone, Default)]
 pub struct Registry {
-    extensions: Vec<Arc<dyn Extension>>,
+    pub(super) extensions: Vec<Arc<dyn Extension>>,
 }
 
 impl Registry {
@@ -126,200 +121,17 @@ fn names(requested: &[String], uri: &str) -> bool {
     requested.iter().any(|named| named == uri)
 }
 
-/// Puts a [`Registry`] together.
-#[derive(Default)]
-pub struct Builder {
-    extensions: Vec<Result<Arc<dyn Extension>, InitError>>,
-}
-
-impl Builder {
-    /// Adds an extension that is ready.
-    #[must_use]
-    pub fn with(mut self, extension: impl Extension + 'static) -> Self {
-        self.extensions.push(Ok(Arc::new(extension)));
-        self
-    }
-
-    /// Makes an extension from its options and adds it; a bad option is reported by [`build`](Self::build).
-    #[must_use]
-    pub fn with_options<E: FromOptions + 'static>(mut self, options: &Value) -> Self {
-        let extension = E::init(options).map(|extension| Arc::new(extension) as Arc<dyn Extension>);
-        self.extensions.push(extension);
-        self
-    }
-
-    /// The registry.
-    ///
-    /// # Errors
-    /// The first extension, in the order they were added, that cannot be made or does not fit the others.
-    pub fn build(self) -> Result<Registry, RegistryError> {
-        let mut registry = Registry::default();
-        for extension in self.extensions {
-            let extension = extension.map_err(RegistryError::Init)?;
-            registry.check(extension.as_ref())?;
-            registry.extensions.push(extension);
-        }
-        Ok(registry)
-    }
-}
-
-impl Registry {
-    /// Whether the extension may stand beside those that are in already.
-    fn check(&self, extension: &dyn Extension) -> Result<(), RegistryError> {
-        let AgentExtension { uri, params, .. } = extension.declaration();
-        header::check_uri(uri).map_err(RegistryError::Unrequestable)?;
-        if self.declared_uris().any(|declared| declared == uri) {
-            return Err(RegistryError::DoubledUri { uri: uri.clone() });
-        }
-        if params.as_ref().is_some_and(|params| !params.is_object()) {
-            return Err(RegistryError::Params { uri: uri.clone() });
-        }
-        extension.operations().map_or(Ok(()), |operations| {
-            check_operations(operations)?;
-            match self.at_path(&operations.path) {
-                Some(_) => Err(RegistryError::DoubledPath {
-                    path: operations.path.clone(),
-                }),
-                None => Ok(()),
-            }
-        })
-    }
-}
-
-fn check_operations(operations: &Operations) -> Result<(), RegistryError> {
-    if !operations.path_is_valid() {
-        return Err(RegistryError::Path {
-            path: operations.path.clone(),
-        });
-    }
-    let mut names = BTreeSet::new();
-    for operation in &operations.list {
-        if !operation.name_is_valid() {
-            return Err(RegistryError::OperationName {
-                name: operation.name.clone(),
-            });
-        }
-        if !names.insert(&operation.name) {
-            return Err(RegistryError::DoubledPath {
-                path: format!("{}/{}", operations.path, operation.segment()),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Why extensions do not make a registry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RegistryError {
-    /// An option is not what the extension takes.
-    Init(InitError),
-    /// No header could ever ask for the URI.
-    Unrequestable(Unrequestable),
-    /// Two extensions declare the URI.
-    DoubledUri {
-        /// As declared.
-        uri: String,
-    },
-    /// The declaration's `params` are not an object.
-    Params {
-        /// Of the extension.
-        uri: String,
-    },
-    /// The path of an extension's operations is not `extensions/<name>/<version>`.
-    Path {
-        /// As registered.
-        path: String,
-    },
-    /// An operation's name is not `resource.verb`.
-    OperationName {
-        /// As registered.
-        name: String,
-    },
-    /// Two operations, or the operations of two extensions, are called by the same path.
-    DoubledPath {
-        /// As registered.
-        path: String,
-    },
-}
-
-impl fmt::Display for RegistryError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Init(error) => error.fmt(out),
-            Self::Unrequestable(error) => error.fmt(out),
-            Self::DoubledUri { uri } => {
-                write!(out, "extension URI {uri:?}: expected only one extension of it")
-            }
-            Self::Params { uri } => write!(out, "params of extension {uri:?}: expected an object"),
-            Self::Path { path } => write!(
-                out,
-                "operations path {path:?}: expected extensions/<name>/<version>, of letters, digits and -._~"
-            ),
-            Self::OperationName { name } => write!(
-                out,
-                "operation {name:?}: expected resource.verb, of letters, digits, - and _"
-            ),
-            Self::DoubledPath { path } => write!(out, "path {path:?}: expected only one use of it"),
-        }
-    }
-}
-
-impl std::error::Error for RegistryError {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extension::Method;
+    use crate::extension::fixtures::{Desk, declared, required};
+    use crate::time::Timestamp;
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    fn declared(uri: &str) -> AgentExtension {
-        AgentExtension {
-            uri: uri.into(),
-            description: None,
-            required: false,
-            params: None,
-        }
-    }
-
-    fn required(uri: &str) -> AgentExtension {
-        AgentExtension {
-            required: true,
-            ..declared(uri)
-        }
-    }
-
-    /// Registers operations and is otherwise data.
-    struct Desk(AgentExtension, Operations);
-
-    impl Desk {
-        fn new(uri: &str, path: &str, names: &[&str]) -> Self {
-            let list = names.iter().map(|name| Operation::write(*name)).collect();
-            let path = path.into();
-            Self(declared(uri), Operations { path, list })
-        }
-    }
-
-    impl Extension for Desk {
-        fn declaration(&self) -> &AgentExtension {
-            &self.0
-        }
-
-        fn operations(&self) -> Option<&Operations> {
-            Some(&self.1)
-        }
-    }
-
-    /// Answers what its options say: `skip`, `refuse`, or the value itself.
+    /// Takes part with its value, unless that is `skip`, `refuse`, or asks for the `context`.
     struct Door(AgentExtension, Value);
-
-    impl FromOptions for Door {
-        fn init(options: &Value) -> Result<Self, InitError> {
-            let uri = options["uri"].as_str().unwrap_or_default();
-            let answer = options.get("answer").cloned();
-            let answer = answer.ok_or_else(|| InitError::new(uri, "answer", "expected a value"))?;
-            Ok(Self(declared(uri), answer))
-        }
-    }
 
     impl Extension for Door {
         fn declaration(&self) -> &AgentExtension {
@@ -349,19 +161,14 @@ mod tests {
         builder.build().unwrap()
     }
 
-    fn refused<E: Extension + 'static>(extensions: impl IntoIterator<Item = E>) -> RegistryError {
-        let builder = extensions.into_iter().fold(Registry::builder(), Builder::with);
-        builder.build().unwrap_err()
-    }
-
     fn asking(uris: &[&str]) -> Vec<String> {
         uris.iter().map(|uri| (*uri).to_owned()).collect()
     }
 
     fn context() -> RequestContext {
         RequestContext {
-            method: Some(crate::extension::Method::GetTask),
-            now: crate::time::Timestamp::EPOCH,
+            method: Some(Method::GetTask),
+            now: Timestamp::EPOCH,
             tenant: Some("s-1".into()),
         }
     }
@@ -393,91 +200,6 @@ mod tests {
         fn shared<T: Send + Sync + Clone + 'static>() {}
         shared::<Registry>();
         shared::<Activations>();
-    }
-
-    #[test]
-    fn an_extension_is_made_from_its_options() {
-        let options = json!({"uri": "urn:a", "answer": 7});
-        let registry = Registry::builder()
-            .with_options::<Door>(&options)
-            .build()
-            .unwrap();
-        let activations = registry.activate(&asking(&["urn:a"]), &context()).unwrap();
-        assert_eq!(activations.get("urn:a"), Some(&json!(7)));
-    }
-
-    #[test]
-    fn a_bad_option_is_named() {
-        let options = json!({"uri": "urn:a"});
-        let error = Registry::builder()
-            .with_options::<Door>(&options)
-            .build()
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "option answer of extension urn:a: expected a value"
-        );
-    }
-
-    #[test]
-    fn a_uri_that_no_header_could_name_is_refused() {
-        for uri in ["", "urn:a,b", "urn:a b", "urn:é"] {
-            let error = refused([declared(uri)]);
-            assert_eq!(error, RegistryError::Unrequestable(Unrequestable(uri.into())));
-        }
-    }
-
-    #[test]
-    fn a_doubled_uri_is_refused() {
-        let error = refused([declared("urn:a"), declared("urn:b"), declared("urn:a")]);
-        assert_eq!(error, RegistryError::DoubledUri { uri: "urn:a".into() });
-    }
-
-    #[test]
-    fn params_that_are_no_object_are_refused() {
-        let with = |params: Value| AgentExtension {
-            params: Some(params),
-            ..declared("urn:a")
-        };
-        assert_eq!(
-            refused([with(json!([1]))]),
-            RegistryError::Params { uri: "urn:a".into() }
-        );
-        assert!(registry([with(json!({}))]).declared_uris().eq(["urn:a"]));
-    }
-
-    #[test]
-    fn operations_outside_their_own_part_of_the_paths_are_refused() {
-        let error = refused([Desk::new("urn:a", "tasks", &["a.b"])]);
-        assert_eq!(error, RegistryError::Path { path: "tasks".into() });
-    }
-
-    #[test]
-    fn an_operation_that_is_no_resource_and_verb_is_refused() {
-        let error = refused([Desk::new("urn:a", "extensions/a/v1", &["a.b", "cancel"])]);
-        assert_eq!(
-            error,
-            RegistryError::OperationName {
-                name: "cancel".into()
-            }
-        );
-    }
-
-    #[test]
-    fn a_doubled_operation_is_refused() {
-        let error = refused([Desk::new("urn:a", "extensions/a/v1", &["a.b", "c.d", "a.b"])]);
-        let path = "extensions/a/v1/a:b".into();
-        assert_eq!(error, RegistryError::DoubledPath { path });
-    }
-
-    #[test]
-    fn a_path_that_two_extensions_use_is_refused() {
-        let path = "extensions/a/v1";
-        let error = refused([
-            Desk::new("urn:a", path, &["a.b"]),
-            Desk::new("urn:b", path, &["c.d"]),
-        ]);
-        assert_eq!(error, RegistryError::DoubledPath { path: path.into() });
     }
 
     #[test]

@@ -3,11 +3,28 @@
 //!
 //! A session is a sequence of commits, numbered from 1 without a gap. A store keeps them, hands them out again,
 //! and accepts the next one only if its number is the one that follows.
+//!
+//! A host whose storage has transactions implements [`Store`] on them. For all others [`HeadSwap`] builds one from
+//! a [`KeyValue`] store that can compare and swap an existing key.
+
+mod codec;
+mod compaction;
+mod faults;
+mod head;
+mod head_swap;
+mod kv;
+mod memory;
+mod objects;
 
 use std::fmt;
 use std::future::Future;
 
 use crate::time::Timestamp;
+
+pub use faults::{Fault, Faulty};
+pub use head_swap::{HeadSwap, Limits};
+pub use kv::KeyValue;
+pub use memory::Memory;
 
 /// One commit of a session as a store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +46,12 @@ pub struct Snapshot {
     pub bytes: Vec<u8>,
 }
 
-/// What a store has of a session.
+/// What a caller needs to bring its copy of a session up to date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
-    /// Where to start, when the commits below do not reach back to what the caller has.
+    /// Where to start over; its number is above what the caller has. `None`: the caller goes on from there.
     pub snapshot: Option<Snapshot>,
-    /// The commits after the snapshot (or after what the caller has), in order and without a gap.
+    /// The commits after the snapshot (or after what the caller has), in order, without a gap, up to the last.
     pub commits: Vec<Record>,
 }
 
@@ -73,24 +90,47 @@ impl std::error::Error for StoreError {}
 /// Keeps sessions durably.
 ///
 /// Every method may be called from several requests, and from several machines, at once.
+///
+/// [`create`](Self::create) and [`commit`](Self::commit) know a record again by its number and nonce. So after
+/// [`StoreError::Unavailable`], when nobody can say whether the record was kept, the caller repeats the call with
+/// the *same* record until it gets an answer: the record ends up in the store at most once.
 pub trait Store {
-    /// Keeps the first commit of a new session. `false`: the session exists already, and nothing was written.
+    /// Whether nobody but this process writes to the store, so that a session in memory is never behind it.
+    fn is_exclusive(&self) -> bool {
+        false
+    }
+
+    /// Keeps the first commit (number 1) of a new session. `false`: the session exists already with another first
+    /// commit, and nothing was written.
     fn create(&self, session: &str, first: &Record) -> impl Future<Output = Result<bool, StoreError>>;
 
-    /// Everything of a session after commit number `after` (0: everything), or `None` if there is no such session.
+    /// What a caller that has a session up to commit number `after` (0: nothing) lacks, or `None` if there is no
+    /// such session.
     fn load(&self, session: &str, after: u64) -> impl Future<Output = Result<Option<Loaded>, StoreError>>;
 
-    /// Makes a commit durable if its number follows the last one's; else changes nothing.
+    /// The commits from number `after + 1` on, at most `most` of them, in order and without a gap: the session's
+    /// log, which no compaction shortens. Empty if there are none, or no such session.
+    fn history(
+        &self,
+        session: &str,
+        after: u64,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<Record>, StoreError>>;
+
+    /// Makes a commit durable if its number follows the last one's, or says so if it is in already; else changes
+    /// nothing. Without such a session the answer is [`CommitOutcome::Conflict`].
     ///
     /// A commit that returned [`CommitOutcome::Committed`] survives any crash from then on. After an error the
-    /// commit may or may not be there: loading again and looking for its nonce tells.
+    /// commit may or may not be there, and may still arrive: repeating the call tells.
     fn commit(
         &self,
         session: &str,
         record: &Record,
     ) -> impl Future<Output = Result<CommitOutcome, StoreError>>;
 
-    /// Keeps a snapshot, so that loading need not replay what it holds. Loses no commit, and may do nothing.
+    /// Offers a snapshot, so that loading need not replay what it holds. Loses no commit, and may do nothing.
+    ///
+    /// An error here takes nothing back: the caller may ignore it, for the next commit asks again.
     fn compact(&self, session: &str, snapshot: &Snapshot) -> impl Future<Output = Result<(), StoreError>>;
 }
 

@@ -1,0 +1,299 @@
+//! The command line: what can be asked, and how the answer is shown.
+
+mod artifacts;
+mod card;
+mod decide;
+mod input;
+mod participant;
+mod pointer;
+mod project;
+mod requests;
+mod send;
+mod serve;
+mod session;
+mod show;
+mod task;
+mod validate;
+mod welcome;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde_json::{Map, Value};
+
+use crate::client::Client;
+use crate::failure::{Failure, exit};
+use crate::text::json_line;
+
+const AFTER_HELP: &str = "\
+Start here:
+  a2a-edge serve                          a server, a session, and its tokens
+  a2a-edge send --handoff 'Fix the build' a client hands over work
+  a2a-edge task open                      the owner sees it
+  a2a-edge approve TASK                   the owner lets it run
+  a2a-edge requests list --state open     a member finds it
+
+Exit codes:
+  0  done
+  1  the server refused, or the verdict is that the input is not valid
+  2  the command line, or a file it names, is not as it must be
+  3  no server answers at the address
+  4  the token is missing, unknown or not enough
+  5  the server failed, its answer cannot be read, or this machine stands in the way";
+
+/// An A2A 1.0 task desk: clients hand over work, the owner decides, members do it.
+#[derive(Parser)]
+#[command(name = "a2a-edge", version, after_help = AFTER_HELP, propagate_version = true)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Clone, Args)]
+#[command(next_help_heading = "Connection and output")]
+struct Common {
+    /// Address of the agent
+    #[arg(
+        long,
+        global = true,
+        env = "A2A_EDGE_URL",
+        hide_env_values = true,
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8420"
+    )]
+    url: String,
+    /// Token of the participant that acts
+    #[arg(
+        long,
+        global = true,
+        env = "A2A_EDGE_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true
+    )]
+    token: Option<String>,
+    /// Session to address, where the address alone does not tell
+    #[arg(
+        long,
+        global = true,
+        env = "A2A_EDGE_TENANT",
+        value_name = "SESSION",
+        hide_env_values = true
+    )]
+    tenant: Option<String>,
+    /// Print exactly one JSON document, errors included
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl Common {
+    /// A client that acts as the participant whose token was given.
+    fn client(&self) -> Client {
+        self.client_with(self.token.clone())
+    }
+
+    /// A client that acts with another token, or with none.
+    fn client_with(&self, token: Option<String>) -> Client {
+        // A variable that is set to nothing is one that is not set.
+        let said = |text: &String| !text.is_empty();
+        let tenant = self.tenant.as_deref().filter(|tenant| !tenant.is_empty());
+        Client::new(&self.url, tenant, token.filter(said))
+    }
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve sessions on this machine
+    Serve(serve::Serve),
+    /// Make sessions (with the operator's token)
+    #[command(subcommand)]
+    Session(session::Session),
+    /// Add, revoke and list the people and agents of a session (owner, admin)
+    #[command(subcommand)]
+    Participant(participant::Participant),
+    /// Send a message: a question, a handoff of work, or a status request (client)
+    Send(send::Send),
+    /// Look at tasks and cancel them
+    #[command(subcommand)]
+    Task(task::Task),
+    /// Let a handed-over task run (owner, admin)
+    Approve(decide::Approve),
+    /// Refuse a handed-over task (owner, admin)
+    Decline(decide::Decline),
+    /// End a task that was approved (owner, admin)
+    Drop(decide::Drop),
+    /// Find, claim and finish work (member)
+    #[command(subcommand)]
+    Requests(requests::Requests),
+    /// Check a work/v1 or envelope/v1 request, without a server
+    Validate(validate::Validate),
+    /// Tell a task's state from its facts, without a server
+    Project(project::Project),
+    /// Show an agent's card
+    Card(card::Card),
+}
+
+/// What a command has to say.
+struct Report {
+    /// For people; ends with a line break.
+    text: String,
+    /// For machines.
+    json: Value,
+    /// One of [`exit`].
+    code: u8,
+}
+
+impl Report {
+    const fn done(text: String, json: Value) -> Self {
+        Self {
+            text,
+            json,
+            code: exit::DONE,
+        }
+    }
+}
+
+type Outcome = Result<Report, Failure>;
+
+/// Runs the command that the process was started with.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let json = cli.common.json;
+    let outcome = match cli.command {
+        Command::Serve(serve) => return ExitCode::from(serve.run(json)),
+        Command::Session(session) => session.run(&cli.common),
+        Command::Participant(participant) => participant.run(&cli.common),
+        Command::Send(send) => send.run(&cli.common),
+        Command::Task(task) => task.run(&cli.common),
+        Command::Approve(approve) => approve.run(&cli.common),
+        Command::Decline(decline) => decline.run(&cli.common),
+        Command::Drop(drop) => drop.run(&cli.common),
+        Command::Requests(requests) => requests.run(&cli.common),
+        Command::Validate(validate) => validate.run(),
+        Command::Project(project) => project.run(),
+        Command::Card(card) => card.run(&cli.common),
+    };
+    ExitCode::from(finish(outcome, json))
+}
+
+/// Prints what came of a command; answers its exit code.
+fn finish(outcome: Outcome, json: bool) -> u8 {
+    match outcome {
+        Ok(report) => {
+            if json {
+                print(&format!("{}\n", json_line(&report.json)));
+            } else {
+                print(&report.text);
+            }
+            report.code
+        }
+        Err(failure) => {
+            if json {
+                print(&format!("{}\n", json_line(&failure.json())));
+            }
+            let _ = std::io::stderr().write_all(failure.text().as_bytes());
+            failure.exit_code()
+        }
+    }
+}
+
+/// Writes to standard output. Whoever closed it wants no more, which is no failure of the command.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Adds a member to a JSON object unless there is nothing to say.
+fn put<T: Into<Value>>(object: &mut Map<String, Value>, member: &str, value: Option<T>) {
+    if let Some(value) = value {
+        object.insert(member.to_owned(), value.into());
+    }
+}
+
+/// As [`put`], for lists: an empty one is left out.
+fn put_list<T: Clone + Into<Value>>(object: &mut Map<String, Value>, member: &str, list: &[T]) {
+    put(object, member, (!list.is_empty()).then(|| list.to_vec()));
+}
+
+/// A choice as the command line spells it, which is how the wire spells it too.
+fn word(choice: impl ValueEnum) -> String {
+    choice
+        .to_possible_value()
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    /// Every command without subcommands, with the words that lead to it.
+    fn leaves(command: &clap::Command, path: &str, found: &mut Vec<(String, clap::Command)>) {
+        for sub in command.get_subcommands() {
+            let path = format!("{path} {}", sub.get_name());
+            if sub.has_subcommands() {
+                leaves(sub, &path, found);
+            } else {
+                found.push((path, sub.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_shows_an_example_of_itself_that_parses() {
+        let mut found = Vec::new();
+        leaves(&Cli::command(), "a2a-edge", &mut found);
+        assert!(found.len() > 20, "{}", found.len());
+        for (path, mut command) in found {
+            let help = command.render_long_help().to_string();
+            let (_, examples) = help
+                .split_once("Examples:\n")
+                .unwrap_or_else(|| panic!("{path} has no examples"));
+            let lines = examples.lines().filter(|line| line.starts_with("  a2a-edge "));
+            assert!(examples.contains(&path), "{path}");
+            for line in lines {
+                // What stands before a pipe makes the input; what stands after `<` or `|` is the shell's.
+                let line = line.get(line.find("a2a-edge").unwrap()..).unwrap();
+                let line = line.split(" < ").next().unwrap();
+                if let Err(error) = Cli::try_parse_from(words(line)) {
+                    panic!("{line}: {error}");
+                }
+            }
+        }
+    }
+
+    /// The words of a shell line, with single quotes only.
+    fn words(line: &str) -> Vec<String> {
+        let pieces = line.split('\'').enumerate();
+        let mut words = vec![String::new()];
+        for (index, piece) in pieces {
+            if index % 2 == 1 {
+                words.last_mut().unwrap().push_str(piece);
+                continue;
+            }
+            let mut parts = piece.split(' ');
+            words.last_mut().unwrap().push_str(parts.next().unwrap());
+            words.extend(parts.map(str::to_owned));
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    #[test]
+    fn the_help_lists_every_exit_code() {
+        let help = Cli::command().render_help().to_string();
+        for code in exit::DONE..=exit::BROKEN {
+            assert!(help.contains(&format!("\n  {code}  ")), "{code}");
+        }
+    }
+}

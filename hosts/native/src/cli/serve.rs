@@ -1,0 +1,210 @@
+//! `serve`: sessions on this machine, over HTTP.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_edge::serve::{Config, ConfigError, Desk};
+use clap::Args;
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use super::welcome::Welcome;
+use super::{finish, print};
+use crate::bootstrap::first_session;
+use crate::data::{self, DataDirectory};
+use crate::failure::{Failure, exit};
+use crate::host::Native;
+use crate::server::log::{Format, Level, Log};
+use crate::server::{Limits, Server, signals};
+
+const EXAMPLES: &str = "\
+The first start in an empty data directory makes a session and prints the tokens of its owner, of a member and of
+a client, once. The operator's token, which makes further sessions, is taken from the environment, or generated
+and kept in the data directory. The server is for one machine, and its HTTP for a machine or a network that is
+trusted: put a proxy with TLS in front of it for any other, and tell its address with --public-url.
+
+Ctrl-C ends it: what is in flight is answered, what is stored is on disk.
+
+Examples:
+  a2a-edge serve
+  a2a-edge serve --listen 127.0.0.1:0 --data /tmp/desk --json
+  a2a-edge serve --listen 0.0.0.0:8420 --public-url https://desk.example.org --log json";
+
+/// The file of the store, in the data directory.
+const STORE_FILE: &str = "sessions.redb";
+/// How long tasks get to see that the server has stopped.
+const LAST_TASKS: Duration = Duration::from_secs(1);
+
+/// Options of `serve`.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Serve {
+    /// Address to listen on; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8420")]
+    listen: SocketAddr,
+    /// Directory that keeps everything
+    #[arg(long, value_name = "DIRECTORY", default_value = data::DATA_DIRECTORY)]
+    data: PathBuf,
+    /// Address that clients see, where it is another than the one listened on
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Name of the agent, on its card
+    #[arg(long)]
+    name: Option<String>,
+    /// What the agent is for, on its card
+    #[arg(long)]
+    description: Option<String>,
+    /// Longest that a send waits for its task, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=300))]
+    wait_limit: u32,
+    /// Connections open at once
+    #[arg(long, value_name = "CONNECTIONS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    max_connections: u32,
+    /// Longest that a client may take to send a request, or pause between two, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    read_timeout: u32,
+    /// How the lines on standard error look
+    #[arg(long, default_value = "text")]
+    log: Format,
+    /// Leave out the line for each request
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Serve {
+    pub(super) fn run(self, json: bool) -> u8 {
+        match self.serve(json) {
+            Ok(()) => exit::DONE,
+            Err(failure) => finish(Err(failure), json),
+        }
+    }
+
+    fn serve(self, json: bool) -> Result<(), Failure> {
+        let directory = DataDirectory::open(&self.data)?;
+        let given = std::env::var_os(data::OPERATOR_TOKEN).filter(|token| !token.is_empty());
+        let operator = directory.operator_token(given.map(|token| token.to_string_lossy().into_owned()))?;
+        let runtime = Runtime::new().map_err(|error| Failure::Local(format!("no runtime: {error}")))?;
+        let outcome = runtime.block_on(self.serve_from(&directory, operator, json));
+        runtime.shutdown_timeout(LAST_TASKS);
+        outcome
+    }
+
+    async fn serve_from(
+        &self,
+        directory: &DataDirectory,
+        operator: String,
+        json: bool,
+    ) -> Result<(), Failure> {
+        let log = Log {
+            format: self.log,
+            quiet: self.quiet,
+        };
+        report_panics(log);
+        // From here on a signal ends the server in good order, however early it comes.
+        let stop = signals::stop().map_err(|error| Failure::Local(format!("no signals: {error}")))?;
+        let server = Server::bind(self.listen)
+            .await
+            .map_err(|error| Failure::Local(format!("cannot listen on {}: {error}", self.listen)))?;
+        let local = local_url(server.address());
+        if self.public_url.is_none() && server.address().ip().is_unspecified() {
+            log.warn(
+                "card",
+                "it names an address of this machine only: tell the one for others with --public-url",
+            );
+        }
+        let desk = Desk::new(self.config(&local, operator.clone())).map_err(|error| bad_setting(&error))?;
+        let native = Arc::new(Native::open(&directory.file(STORE_FILE), desk, log)?);
+        match directory.session()? {
+            Some(session) => greet(
+                &Welcome {
+                    url: local,
+                    session,
+                    tokens: None,
+                },
+                json,
+            ),
+            None => {
+                let first = first_session(native.as_ref(), &operator).await?;
+                greet(
+                    &Welcome {
+                        url: local,
+                        session: first.id.clone(),
+                        tokens: Some(first.tokens),
+                    },
+                    json,
+                );
+                // Only now: a crash before the tokens were shown leads to another session, not to one that
+                // nobody can enter.
+                directory.remember_session(&first.id)?;
+            }
+        }
+        let address = server.address().to_string();
+        log.event(Level::Info, "listen", &[("address", json!(address))]);
+        let stop = async {
+            stop.await;
+            native.close();
+        };
+        server.run(Arc::clone(&native), self.limits(), log, stop).await;
+        log.event(Level::Info, "stopped", &[]);
+        Ok(())
+    }
+
+    fn config(&self, local: &str, operator: String) -> Config {
+        let defaults = Config::default();
+        let public = self
+            .public_url
+            .as_deref()
+            .map(|url| url.trim_end_matches('/').to_owned());
+        Config {
+            base_url: public.unwrap_or_else(|| local.to_owned()),
+            name: self.name.clone().unwrap_or(defaults.name),
+            description: self.description.clone().unwrap_or(defaults.description),
+            operator_token: Some(operator),
+            blocking_limit_ms: self.wait_limit.saturating_mul(1000),
+            ..defaults
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let read = Duration::from_secs(self.read_timeout.into());
+        Limits {
+            connections: usize::try_from(self.max_connections).unwrap_or(usize::MAX),
+            head: read,
+            body: read,
+            ..Limits::default()
+        }
+    }
+}
+
+fn greet(welcome: &Welcome, json: bool) {
+    print(&if json { welcome.json() } else { welcome.text() });
+}
+
+/// The address that a client on this machine uses.
+fn local_url(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        ip if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
+}
+
+/// A setting at fault, by the option that gave it.
+fn bad_setting(error: &ConfigError) -> Failure {
+    let option = match error.setting {
+        "base_url" => "--public-url",
+        "operator_token" => data::OPERATOR_TOKEN,
+        _ => "--name, --description",
+    };
+    Failure::Usage(format!("{option}: {}", error.rule))
+}
+
+/// A panic is one line of the log like any other. Its message stays out: it may hold what a client sent.
+fn report_panics(log: Log) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let at = panic.location().map(ToString::to_string);
+        log.event(Level::Error, "panic", &[("at", json!(at))]);
+    }));
+}

@@ -1,0 +1,93 @@
+//! The core's ports on this machine, and the desk behind the HTTP server.
+
+use std::path::Path;
+
+use a2a_edge::serve::{self, Desk, Host, Sessions};
+use a2a_edge::store::StoreError;
+use a2a_edge::time::Timestamp;
+use http::{Request, Response};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::server::log::{self, Level, Log};
+use crate::server::{Handler, LocalBell};
+use crate::store::Embedded;
+
+/// The desk on this machine: one file of sessions, one process that serves them.
+pub struct Native {
+    desk: Desk,
+    store: Embedded,
+    bell: LocalBell,
+    sessions: Sessions,
+    log: Log,
+}
+
+impl Native {
+    /// Opens the store in a file, which is made if it is not there.
+    ///
+    /// # Errors
+    /// A file that another process has, or that is no store.
+    pub fn open(file: &Path, desk: Desk, log: Log) -> Result<Self, Failure> {
+        let store = Embedded::open(file).map_err(|error| Failure::Local(error.to_string()))?;
+        Ok(Self {
+            desk,
+            store,
+            bell: LocalBell::default(),
+            sessions: Sessions::new(),
+            log,
+        })
+    }
+}
+
+impl Native {
+    /// Answers those who wait with what there is: the server is about to end.
+    pub fn close(&self) {
+        self.bell.close();
+    }
+}
+
+impl Host for Native {
+    type Store = Embedded;
+    type Bell = LocalBell;
+
+    fn store(&self) -> &Embedded {
+        &self.store
+    }
+
+    fn bell(&self) -> &LocalBell {
+        &self.bell
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    fn now(&self) -> Timestamp {
+        log::now()
+    }
+
+    #[allow(
+        clippy::expect_used,
+        reason = "without randomness no token is safe: the request has to fail"
+    )]
+    fn entropy(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).expect("the system has randomness");
+        bytes
+    }
+
+    fn is_closing(&self) -> bool {
+        self.bell.is_closed()
+    }
+
+    fn report(&self, fault: &StoreError) {
+        self.log
+            .event(Level::Error, "store", &[("why", json!(fault.to_string()))]);
+    }
+}
+
+impl Handler for Native {
+    async fn handle(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        serve::handle(self, &self.desk, request).await
+    }
+}

@@ -1,0 +1,85 @@
+//! The agent's card, for the whole deployment or for one session.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::a2a::PROTOCOL_VERSION;
+use crate::a2a::card::{
+    AgentCapabilities, AgentCard, AgentInterface, AgentSkill, SecurityRequirement, StringList,
+};
+use crate::desk::Desk;
+
+const SCHEME: &str = "bearer";
+
+fn skill(id: &str, name: &str, description: &str, tags: &[&str], example: &str) -> AgentSkill {
+    AgentSkill {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: description.to_owned(),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        examples: vec![example.to_owned()],
+    }
+}
+
+fn skills() -> Vec<AgentSkill> {
+    vec![
+        skill(
+            "ask",
+            "Ask",
+            "Send a message to ask the project's owner and members something; the task completes with the answer",
+            &["question", "answer"],
+            "Is the export API rate limited?",
+        ),
+        skill(
+            "handoff",
+            "Hand off work",
+            "With work/v1, propose a piece of work; once the owner approves it, a member does it and the task lands",
+            &["handoff", "work", "draft"],
+            "Add rate limiting to the export API",
+        ),
+        skill(
+            "status",
+            "Ask how handoffs stand",
+            "With work/v1, list how your handoffs stand; answered with a message",
+            &["status", "work"],
+            "How are my handoffs?",
+        ),
+    ]
+}
+
+/// The card; with a tenant its interface names that session, to be sent with every request.
+#[must_use]
+pub fn card(desk: &Desk, tenant: Option<&str>) -> AgentCard {
+    let config = &desk.config;
+    let text = || vec!["text/plain".to_owned(), "application/json".to_owned()];
+    let mut schemes = BTreeMap::new();
+    schemes.insert(SCHEME.to_owned(), StringList::default());
+    let description = "A token of the session: a2ae_<session>_<secret>";
+    let scheme = json!({ "httpAuthSecurityScheme": { "scheme": "Bearer", "description": description } });
+    let mut card = AgentCard {
+        name: config.name.clone(),
+        description: config.description.clone(),
+        supported_interfaces: vec![AgentInterface {
+            url: config.base_url.clone(),
+            protocol_binding: "HTTP+JSON".to_owned(),
+            protocol_version: PROTOCOL_VERSION.to_owned(),
+            tenant: tenant.map(str::to_owned),
+        }],
+        provider: None,
+        version: config.version.clone(),
+        documentation_url: None,
+        capabilities: AgentCapabilities {
+            streaming: Some(false),
+            push_notifications: Some(false),
+            ..AgentCapabilities::default()
+        },
+        security_schemes: BTreeMap::from([(SCHEME.to_owned(), scheme)]),
+        security_requirements: vec![SecurityRequirement { schemes }],
+        default_input_modes: text(),
+        default_output_modes: text(),
+        skills: skills(),
+    };
+    desk.registry.merge_into(&mut card);
+    card
+}

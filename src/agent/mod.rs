@@ -1,0 +1,336 @@
+//! The core operations of A2A 1.0 as reads and commands of a session, inside the extensions' pipeline.
+//!
+//! An operation runs in two steps. [`begin`] negotiates extensions, decodes, validates and decides; if that comes
+//! to a commit, the driver makes it durable and applies it. [`Follow::poll`] then looks at the session and gives
+//! the answer, or says until when to wait for news: a blocking send waits for its task.
+
+pub mod card;
+mod list;
+pub mod operator;
+mod send;
+mod view;
+
+use serde_json::{Map, Value, json};
+
+use crate::a2a::Message;
+use crate::a2a::decode::Decoder;
+use crate::coordination::scope_required;
+use crate::desk::Desk;
+use crate::extension::{Activations, HookRequest, HookResponse, Method, Payload, RequestContext, header};
+use crate::refusal::Refusal;
+use crate::session::{Answer, Caller, Command, Commit, Context, Scope, Session};
+use crate::time::Timestamp;
+use view::{Shape, View};
+
+/// A call of a core operation, authenticated but not yet decoded.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Which operation.
+    pub method: Method,
+    /// The request object of the protocol, `message` included, members named as they came.
+    pub params: Map<String, Value>,
+    /// The values of the A2A-Extensions header.
+    pub requested: Vec<String>,
+    /// Who calls.
+    pub caller: Caller,
+    /// Now.
+    pub now: Timestamp,
+    /// 32 random bytes, fresh for this call.
+    pub entropy: [u8; 32],
+}
+
+/// What an operation has come to before its answer.
+#[derive(Debug)]
+pub struct Step {
+    /// To be made durable and applied before the answer is looked for.
+    pub commit: Option<Commit>,
+    /// Looks for the answer.
+    pub follow: Follow,
+}
+
+/// A refusal, with the extensions that were active when it came.
+#[derive(Debug)]
+pub struct Failed {
+    /// The value of the answer's A2A-Extensions header.
+    pub echo: Option<String>,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        Self { echo: None, refusal }
+    }
+}
+
+/// An operation that waits for its answer.
+#[derive(Debug)]
+pub struct Follow {
+    method: Method,
+    params: Value,
+    caller: Caller,
+    activations: Activations,
+    goal: Goal,
+}
+
+/// What the answer is made from.
+#[derive(Debug)]
+enum Goal {
+    /// This value, as it is.
+    Ready(Value),
+    /// This message.
+    Message(Box<Message>),
+    /// A word that a message was received which opened no task.
+    Received { mail_id: String },
+    /// The task, bare (get, cancel) or as the answer to a send.
+    Task {
+        task_id: String,
+        shape: Shape,
+        wrapped: bool,
+        deadline: Option<Timestamp>,
+    },
+    /// A page of tasks.
+    Page(list::Page),
+}
+
+/// What looking for the answer came to.
+#[derive(Debug, PartialEq)]
+pub enum Poll {
+    /// The answer, with the value of its A2A-Extensions header.
+    Ready(Value, Option<String>),
+    /// Nothing yet: look again when the session has moved on, at the latest then.
+    Wait(Timestamp),
+}
+
+/// Begins an operation.
+///
+/// # Errors
+/// In this order: a required extension that was not requested, an extension that aborts, a field at fault, and
+/// whatever the operation itself refuses.
+pub fn begin(desk: &Desk, session: &Session, call: Call) -> Result<Step, Failed> {
+    if !call.caller.may(Scope::TasksSend) {
+        return Err(scope_required(Scope::TasksSend).into());
+    }
+    let named = send::named_extensions(&call.params);
+    let requested = header::requested(&call.requested, &named);
+    let context = RequestContext {
+        method: Some(call.method),
+        now: call.now,
+        tenant: Some(session.id().to_owned()),
+    };
+    let mut activations = desk.registry.negotiate(&requested, &context)?;
+    let result = run(desk, session, &call, &mut activations);
+    match result {
+        Ok((commit, params, goal)) => {
+            let Call { method, caller, .. } = call;
+            Ok(Step {
+                commit,
+                follow: Follow {
+                    method,
+                    params,
+                    caller,
+                    activations,
+                    goal,
+                },
+            })
+        }
+        Err(refusal) => Err(Failed {
+            echo: activations.echo(),
+            refusal,
+        }),
+    }
+}
+
+type Begun = (Option<Commit>, Value, Goal);
+
+fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activations) -> Result<Begun, Refusal> {
+    if call.method == Method::SendMessage {
+        return send::send(desk, session, call, activations);
+    }
+    let mut params = Value::Object(call.params.clone());
+    hook(call, activations, None, &mut params)?;
+    let object = params.as_object().cloned().unwrap_or_default();
+    let mut decoder = Decoder::new();
+    match call.method {
+        Method::GetTask => {
+            let task_id = task_id(&mut decoder, &object);
+            let history = view::history_length(&mut decoder, &object, "");
+            let (task_id, history) = decoder.finish((task_id, history)).map_err(Refusal::violations)?;
+            session.visible_task(&task_id, &call.caller)?;
+            let shape = Shape {
+                history,
+                artifacts: true,
+            };
+            Ok((
+                None,
+                params,
+                Goal::Task {
+                    task_id,
+                    shape,
+                    wrapped: false,
+                    deadline: None,
+                },
+            ))
+        }
+        Method::ListTasks => {
+            let page = list::Page::read(session, call, &object)?;
+            Ok((None, params, Goal::Page(page)))
+        }
+        Method::CancelTask => {
+            let task_id = task_id(&mut decoder, &object);
+            let task_id = decoder.finish(task_id).map_err(Refusal::violations)?;
+            let commit = decide(
+                session,
+                call,
+                &Command::CancelTask {
+                    task_id: task_id.clone(),
+                },
+            )?
+            .0;
+            let goal = Goal::Task {
+                task_id,
+                shape: Shape {
+                    history: None,
+                    artifacts: true,
+                },
+                wrapped: false,
+                deadline: None,
+            };
+            Ok((commit, params, goal))
+        }
+        _ => Err(not_offered(call.method)),
+    }
+}
+
+/// What is said of an operation that the card does not offer (A2A 1.0, §3.3.4).
+#[must_use]
+pub fn not_offered(method: Method) -> Refusal {
+    let message = format!("this agent does not offer {}", method.name());
+    if method.name().contains("PushNotificationConfig") {
+        let code = crate::refusal::Code::FailedPrecondition;
+        return Refusal::a2a(code, "PUSH_NOTIFICATION_NOT_SUPPORTED", message);
+    }
+    Refusal::unsupported(message)
+}
+
+fn task_id(decoder: &mut Decoder, object: &Map<String, Value>) -> String {
+    decoder.text(object, "id", "").unwrap_or_else(|| {
+        decoder.fault("id", "expected the id of a task");
+        String::new()
+    })
+}
+
+fn hook(
+    call: &Call,
+    activations: &mut Activations,
+    message: Option<&mut Message>,
+    params: &mut Value,
+) -> Result<(), Refusal> {
+    activations.run_request(&mut HookRequest {
+        method: call.method,
+        now: call.now,
+        message,
+        params,
+    })
+}
+
+fn decide(session: &Session, call: &Call, command: &Command) -> Result<(Option<Commit>, Answer), Refusal> {
+    let context = Context {
+        now: call.now,
+        entropy: call.entropy,
+        caller: call.caller.clone(),
+        idempotency: None,
+    };
+    session
+        .decide(command, &context)
+        .map(|decided| (decided.commit, decided.answer))
+}
+
+impl Follow {
+    /// Looks for the answer in the session as it stands at `now`.
+    ///
+    /// # Errors
+    /// When the task is no longer the caller's to see.
+    pub fn poll(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Result<Poll, Failed> {
+        let value = match &self.goal {
+            Goal::Ready(value) => value.clone(),
+            Goal::Message(message) => self.direct((**message).clone(), now),
+            Goal::Received { mail_id } => {
+                let mail = session
+                    .mail(mail_id)
+                    .map(|mail| self.view(desk, session, now).received(mail));
+                self.direct(mail.unwrap_or_else(|| Message::agent(mail_id, "")), now)
+            }
+            Goal::Task {
+                task_id,
+                shape,
+                wrapped,
+                deadline,
+            } => {
+                let record = session
+                    .visible_task(task_id, &self.caller)
+                    .map_err(|refusal| self.fail(refusal))?;
+                let state = session.standing(record, now).state;
+                let settled = state.is_terminal() || state.is_interrupted();
+                if let Some(deadline) = deadline.filter(|deadline| !settled && *deadline > now) {
+                    return Ok(Poll::Wait(deadline));
+                }
+                let (wrapped, mut task) = (*wrapped, self.view(desk, session, now).task(record, *shape));
+                self.respond((&mut task).into(), now);
+                if wrapped {
+                    json!({ "task": task })
+                } else {
+                    json!(task)
+                }
+            }
+            Goal::Page(page) => {
+                let mut page = page.clone();
+                let mut tasks = page.tasks(&self.view(desk, session, now));
+                for task in &mut tasks {
+                    self.respond(task.into(), now);
+                }
+                page.answer(&tasks)
+            }
+        };
+        Ok(Poll::Ready(value, self.activations.echo()))
+    }
+
+    /// From now on the answer is what there is.
+    pub fn wait_no_longer(&mut self) {
+        if let Goal::Task { deadline, .. } = &mut self.goal {
+            *deadline = None;
+        }
+    }
+
+    fn view<'a>(&self, desk: &'a Desk, session: &'a Session, now: Timestamp) -> View<'a> {
+        View::new(desk, session, &self.activations, now)
+    }
+
+    /// A message as the answer to a send.
+    fn direct(&mut self, mut message: Message, now: Timestamp) -> Value {
+        self.respond((&mut message).into(), now);
+        json!({ "message": message })
+    }
+
+    fn respond(&mut self, payload: Payload<'_>, now: Timestamp) {
+        let (method, params) = (self.method, &self.params);
+        self.activations.run_response(&mut HookResponse {
+            method,
+            now,
+            params,
+            payload,
+        });
+    }
+
+    fn fail(&self, refusal: Refusal) -> Failed {
+        Failed {
+            echo: self.activations.echo(),
+            refusal,
+        }
+    }
+}
+
+/// The id that a client may know a task's status message by when no message of the session gives one.
+fn status_message_id(task: &str, state: &str) -> String {
+    format!("status-{task}-{}", state.to_ascii_lowercase().replace('_', "-"))
+}

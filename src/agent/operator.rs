@@ -1,0 +1,261 @@
+//! The owner's verbs, `POST /operator/v1/{resource}:{verb}`: admitting, approving, declining and dropping.
+//!
+//! They are no part of any extension (session coordination contract, §6). To a participant whose role does not
+//! decide they do not exist, whatever it activates.
+
+use serde_json::{Map, Value, json};
+
+use crate::coordination::idempotency_key;
+use crate::params::{self, Fields, Param, Shape};
+use crate::refusal::{Code, Refusal};
+use crate::session::participant::Kind;
+use crate::session::task::TaskRecord;
+use crate::session::{Answer, Caller, Command, Commit, Context, Idempotency, Role, Session};
+use crate::time::Timestamp;
+
+const NAME: Shape = Shape::Line(80);
+const KIND: Shape = Shape::Choice(&["human", "agent", "service"]);
+const REASON: Shape = Shape::Text(2_000);
+const TASK: Param = Param::required("taskId", Shape::Id, "The A2A task");
+
+/// A verb of the owner.
+#[derive(Clone, Copy, Debug)]
+pub struct Verb {
+    /// The last segment of its path, such as `tasks:approve`.
+    pub segment: &'static str,
+    /// What it takes, beside `idempotencyKey` where a repeat can be answered.
+    pub params: &'static [Param],
+    /// What it does, for people.
+    pub about: &'static str,
+    effect: Effect,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Effect {
+    /// Changes nothing.
+    Read(fn(&Session, Fields<'_>, Timestamp) -> Value),
+    /// Changes something.
+    Write(fn(Fields<'_>) -> Command),
+    /// Shows a token, which is kept nowhere: a repeat can't be given the same answer.
+    Issue(fn(Fields<'_>) -> Command),
+}
+
+/// The `owner` of `sessions:create`, which needs the operator's own token instead of a session's.
+pub const OWNER: &[Param] = &[
+    Param::optional("displayName", NAME, "Name of the owner, for people"),
+    Param::optional("kind", KIND, "What the owner is (human)"),
+];
+
+/// What is said of a verb that does not exist, and of every verb to a caller whose role does not decide.
+#[must_use]
+pub fn nothing_here() -> Refusal {
+    Refusal::a2a(
+        Code::NotFound,
+        "METHOD_NOT_FOUND",
+        "there is nothing at this path",
+    )
+}
+
+/// The verbs within a session.
+pub const VERBS: &[Verb] = &[
+    Verb {
+        segment: "participants:add",
+        params: &[
+            Param::required("displayName", NAME, "For people"),
+            Param::optional("kind", KIND, "What it is (agent)"),
+            Param::optional(
+                "role",
+                Shape::Choice(&["owner", "admin", "member", "client"]),
+                "What it will be (member)",
+            ),
+        ],
+        about: "Admits a participant and shows its token, once",
+        effect: Effect::Issue(|fields| Command::AddParticipant {
+            display_name: fields.owned("displayName").unwrap_or_default(),
+            kind: kind(fields.text("kind")).unwrap_or(Kind::Agent),
+            role: match fields.text("role") {
+                Some("owner") => Role::Owner,
+                Some("admin") => Role::Admin,
+                Some("client") => Role::Client,
+                _ => Role::Member,
+            },
+        }),
+    },
+    Verb {
+        segment: "participants:revoke",
+        params: &[Param::required("participantId", Shape::Id, "Who")],
+        about: "Stops a participant's credentials from working",
+        effect: Effect::Write(|fields| Command::RevokeParticipant {
+            participant_id: fields.owned("participantId").unwrap_or_default(),
+        }),
+    },
+    Verb {
+        segment: "participants:list",
+        params: &[],
+        about: "Lists who takes part, in the order of their admission",
+        effect: Effect::Read(participants),
+    },
+    Verb {
+        segment: "tasks:list",
+        params: &[Param::optional(
+            "state",
+            Shape::Choice(&["open", "closed", "all"]),
+            "Which (open)",
+        )],
+        about: "Lists the tasks of the session, oldest first",
+        effect: Effect::Read(tasks),
+    },
+    Verb {
+        segment: "tasks:approve",
+        params: &[TASK],
+        about: "Approves the proposal of a handoff: its work can be claimed",
+        effect: Effect::Write(|fields| Command::DecideProposal {
+            task_id: fields.owned("taskId").unwrap_or_default(),
+            choice: "approve".to_owned(),
+            reason: None,
+        }),
+    },
+    Verb {
+        segment: "tasks:decline",
+        params: &[TASK, Param::optional("reason", REASON, "What the client is told")],
+        about: "Declines an ask, or the proposal of a handoff",
+        effect: Effect::Write(|fields| Command::Decline {
+            task_id: fields.owned("taskId").unwrap_or_default(),
+            reason: fields.owned("reason"),
+        }),
+    },
+    Verb {
+        segment: "tasks:drop",
+        params: &[TASK, Param::optional("reason", REASON, "For the members")],
+        about: "Drops the work of a handoff that was approved",
+        effect: Effect::Write(|fields| Command::DropWork {
+            task_id: fields.owned("taskId").unwrap_or_default(),
+            reason: fields.owned("reason"),
+        }),
+    },
+    Verb {
+        segment: "tasks:ask",
+        params: &[
+            TASK,
+            Param::required("body", Shape::Text(16_384), "What the client is asked"),
+            Param::optional(
+                "choices",
+                Shape::List(20, &Shape::Line(200)),
+                "What may be chosen from",
+            ),
+        ],
+        about: "Asks the client of a task something; the task waits for the answer",
+        effect: Effect::Write(|fields| Command::AskClient {
+            task_id: fields.owned("taskId").unwrap_or_default(),
+            body: fields.owned("body").unwrap_or_default(),
+            choices: fields.texts("choices"),
+        }),
+    },
+];
+
+/// The verb of a path's last segment.
+#[must_use]
+pub fn find(segment: &str) -> Option<&'static Verb> {
+    VERBS.iter().find(|verb| verb.segment == segment)
+}
+
+/// The kind of a name on the wire.
+#[must_use]
+pub fn kind(name: Option<&str>) -> Option<Kind> {
+    match name? {
+        "human" => Some(Kind::Human),
+        "agent" => Some(Kind::Agent),
+        "service" => Some(Kind::Service),
+        _ => None,
+    }
+}
+
+/// What a verb came to: the commit to make durable, and the answer before it is looked up.
+#[derive(Clone, Debug)]
+pub struct Ruled {
+    /// To be made durable and applied before the answer leaves.
+    pub commit: Option<Commit>,
+    /// What the answer is made from.
+    pub answer: Answer,
+}
+
+/// Checks the fields of a verb and decides it.
+///
+/// # Errors
+/// 404 to a caller whose role does not decide; every field at fault; whatever the session refuses.
+pub fn rule(
+    session: &Session,
+    verb: &Verb,
+    body: &Map<String, Value>,
+    caller: &Caller,
+    now: Timestamp,
+    entropy: [u8; 32],
+) -> Result<Ruled, Refusal> {
+    if !caller.role.decides() {
+        return Err(nothing_here());
+    }
+    let mut found = params::violations(verb.params, body);
+    let key = match verb.effect {
+        Effect::Read(_) => None,
+        Effect::Write(_) => idempotency_key(body, &mut found),
+        Effect::Issue(_) => {
+            if body.contains_key("idempotencyKey") {
+                let description = "not taken here: the answer shows a token, which is not kept for a repeat";
+                found.push(crate::refusal::Violation {
+                    field: "idempotencyKey".to_owned(),
+                    description: description.to_owned(),
+                });
+            }
+            None
+        }
+    };
+    if !found.is_empty() {
+        return Err(Refusal::violations(found));
+    }
+    let fields = Fields(body);
+    let command = match verb.effect {
+        Effect::Read(read) => {
+            return Ok(Ruled {
+                commit: None,
+                answer: Answer::Object(read(session, fields, now)),
+            });
+        }
+        Effect::Write(command) | Effect::Issue(command) => command(fields),
+    };
+    let idempotency = key.map(|key| {
+        let mut parameters = body.clone();
+        parameters.shift_remove("idempotencyKey");
+        Idempotency::new(key, verb.segment, &Value::Object(parameters))
+    });
+    let context = Context {
+        now,
+        entropy,
+        caller: caller.clone(),
+        idempotency,
+    };
+    let decided = session.decide(&command, &context)?;
+    Ok(Ruled {
+        commit: decided.commit,
+        answer: decided.answer,
+    })
+}
+
+fn participants(session: &Session, _: Fields<'_>, _: Timestamp) -> Value {
+    let mut found: Vec<_> = session.participants().collect();
+    found.sort_by(|a, b| (a.added_at, &a.participant_id).cmp(&(b.added_at, &b.participant_id)));
+    json!({ "participants": found })
+}
+
+fn tasks(session: &Session, fields: Fields<'_>, now: Timestamp) -> Value {
+    let wanted = fields.text("state").unwrap_or("open");
+    let mut found: Vec<&TaskRecord> = session
+        .tasks()
+        .filter(|task| match wanted {
+            "all" => true,
+            "closed" => session.standing(task, now).state.is_terminal(),
+            _ => !session.standing(task, now).state.is_terminal(),
+        })
+        .collect();
+    found.sort_by(|a, b| (a.opened_at, &a.task_id).cmp(&(b.opened_at, &b.task_id)));
+    json!({ "tasks": found.iter().map(|task| session.summary(task, now)).collect::<Vec<_>>() })
+}

@@ -1,0 +1,204 @@
+//! How a task looks to the client that asks: the same for every operation that shows one.
+
+use serde_json::{Map, Value};
+
+use super::status_message_id;
+use crate::a2a::decode::{Decoder, at};
+use crate::a2a::{Artifact, Message, Part, Role, Task};
+use crate::coordination;
+use crate::desk::Desk;
+use crate::dispatch::SYSTEM_ADDRESS;
+use crate::dispatch::artifact::{Results, WorkArtifact};
+use crate::dispatch::envelope::Kind;
+use crate::dispatch::facts::{Facts, Note};
+use crate::dispatch::placement::{self, Active};
+use crate::dispatch::projection::project;
+use crate::extension::{Activations, HasMetadata as _};
+use crate::session::Session;
+use crate::session::task::{Mail, Skill, TaskRecord};
+use crate::time::Timestamp;
+
+/// How much of a task is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    /// How many of the newest messages; none means all.
+    pub(super) history: Option<usize>,
+    /// Whether its artifacts are shown.
+    pub(super) artifacts: bool,
+}
+
+/// Reads `historyLength`: a whole number that is not negative.
+pub(super) fn history_length(
+    decoder: &mut Decoder,
+    object: &Map<String, Value>,
+    path: &str,
+) -> Option<usize> {
+    let length = decoder.int(object, "historyLength", path)?;
+    let shown = usize::try_from(length).ok();
+    if shown.is_none() {
+        decoder.fault(
+            at(path, "historyLength"),
+            "expected a whole number that is not negative",
+        );
+    }
+    shown
+}
+
+/// A session at an instant, as the extensions that are active let it be seen.
+pub(super) struct View<'a> {
+    session: &'a Session,
+    active: Active,
+    coordination: bool,
+    /// The extensions that the desk speaks, with whether they are active for the request.
+    spoken: Vec<(&'a str, bool)>,
+    now: Timestamp,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(
+        desk: &'a Desk,
+        session: &'a Session,
+        activations: &Activations,
+        now: Timestamp,
+    ) -> Self {
+        let uris: Vec<&str> = activations.uris().collect();
+        Self {
+            session,
+            active: Active::of(&uris),
+            coordination: activations.is_active(coordination::URI),
+            spoken: desk
+                .registry
+                .declared_uris()
+                .map(|uri| (uri, activations.is_active(uri)))
+                .collect(),
+            now,
+        }
+    }
+
+    pub(super) const fn session(&self) -> &'a Session {
+        self.session
+    }
+
+    pub(super) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// A task as the client sees it.
+    pub(super) fn task(&self, record: &TaskRecord, shape: Shape) -> Task {
+        let (host_artifacts, results) = self.artifacts(record, shape.artifacts);
+        let mut facts = self.session.facts(record, self.now);
+        facts.work = std::borrow::Cow::Owned(results);
+        let projection = project(&facts, SYSTEM_ADDRESS);
+        let shown = self.session.standing(record, self.now);
+        let message_id = status_message_id(&record.task_id, shown.state.short_name());
+        let mut task = placement::task(&facts, &projection, self.active, &message_id, host_artifacts);
+        task.status.state = shown.state;
+        task.status.timestamp = Some(shown.at);
+        if let Some(message) = &mut task.status.message {
+            self.belong(message, record);
+            if let Some(first) = message.parts.first_mut() {
+                *first = Part::text(shown.text);
+            }
+        }
+        if !shape.artifacts {
+            task.artifacts.clear();
+        }
+        task.history = self.history(record, &facts, shape.history);
+        if self.coordination
+            && let Some(request) = self.session.request_of(record)
+        {
+            let metadata = coordination::projection::metadata(request, self.now);
+            task.put_metadata_under(coordination::URI, coordination::METADATA_KEY, metadata);
+        }
+        task
+    }
+
+    /// What was handed in, apart: the host's own artifacts, and what work/v1 has a form for.
+    fn artifacts(&self, record: &TaskRecord, wanted: bool) -> (Vec<Artifact>, Results) {
+        let (mut own, mut given, mut results) = (Vec::new(), None, Results::default());
+        let request = self.session.request_of(record).filter(|_| wanted);
+        for artifact in request.iter().flat_map(|request| &request.artifacts) {
+            match WorkArtifact::of(artifact, "") {
+                Ok(Some(WorkArtifact::Pr(pr))) => results.pr = Some(pr),
+                Ok(Some(WorkArtifact::Diffstat(diffstat))) => results.diffstat = Some(diffstat),
+                Ok(Some(WorkArtifact::Evidence(evidence))) => results.evidence = Some(evidence),
+                Ok(Some(WorkArtifact::Answer(answer))) => given = Some(answer),
+                Ok(None) | Err(_) => own.push(artifact.clone()),
+            }
+        }
+        // An ask's answer is shown from the message that completed it; a handoff has none of its own.
+        let given = given.filter(|_| record.skill == Skill::Handoff);
+        own.extend(given.map(|answer| answer.render(self.active.work)));
+        (own, results)
+    }
+
+    fn belong(&self, message: &mut Message, record: &TaskRecord) {
+        message.context_id = Some(record.context_id.clone());
+        message.task_id = Some(record.task_id.clone());
+    }
+
+    /// The newest messages that the client may see, oldest first.
+    fn history(&self, record: &TaskRecord, facts: &Facts<'_>, limit: Option<usize>) -> Vec<Message> {
+        let ids = std::iter::once(&record.root).chain(&record.scope);
+        let seen: Vec<&Mail> = ids
+            .filter_map(|id| self.session.mail(id))
+            .filter(|mail| !self.session.is_gate_traffic(mail))
+            .collect();
+        let skipped = limit.map_or(0, |limit| seen.len().saturating_sub(limit));
+        let client = facts.client.unwrap_or_default();
+        seen.into_iter()
+            .skip(skipped)
+            .map(|mail| self.message(mail, record, client))
+            .collect()
+    }
+
+    /// A message of the session as an A2A message: a client's as it was sent.
+    pub(super) fn message(&self, mail: &Mail, record: &TaskRecord, client: &str) -> Message {
+        let mut message = mail.sent.clone().unwrap_or_else(|| {
+            let mut message = Message::agent(&mail.id, &mail.body);
+            if mail.from == client {
+                message.role = Role::User;
+            }
+            message
+        });
+        self.belong(&mut message, record);
+        self.keep_active(&mut message);
+        if let Some(written) = mail.note().written() {
+            placement::put_envelope(&mut message, &written, self.active);
+        }
+        message
+    }
+
+    /// The answer to a message that opened no task: with envelope/v1 active it tells the message's id and thread.
+    pub(super) fn received(&self, mail: &Mail) -> Message {
+        let id = format!("re-{}", mail.id);
+        let mut message = Message::agent(&id, "Received.");
+        message.context_id = mail.sent.as_ref().and_then(|sent| sent.context_id.clone());
+        let note = Note {
+            id: Some(&id),
+            thread: Some(&mail.thread),
+            reply_to: Some(&mail.id),
+            from: Some(SYSTEM_ADDRESS),
+            kind: Some(Kind::Notice.as_str()),
+            ..Note::default()
+        };
+        if let Some(written) = note.written() {
+            placement::put_envelope(&mut message, &written, self.active);
+        }
+        message
+    }
+
+    /// Takes away what was said to extensions of the agent that this request did not activate; those that it did,
+    /// and that have data on the message, are named in its list (seed §8.3).
+    fn keep_active(&self, message: &mut Message) {
+        for (uri, active) in &self.spoken {
+            let named = message.extensions.iter().any(|named| named == uri);
+            if !active {
+                message.metadata.shift_remove(*uri);
+                message.extensions.retain(|named| named != uri);
+            } else if message.metadata.contains_key(*uri) && !named {
+                message.extensions.push((*uri).to_owned());
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Every operation that the desk offers, once: routing, scopes, limits and the card are read from here.
+
+use super::operation::Operation;
+use super::requests;
+
+/// The operations, in the order of the card's `params.operations`.
+pub const OPERATIONS: &[Operation] = &[requests::CREATE, requests::LIST, requests::UPDATE];
+
+/// The operation of a dotted name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.name == name)
+}

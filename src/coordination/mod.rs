@@ -1,0 +1,95 @@
+//! session-coordination/v1: what the participants of a session do together (seed 002).
+//!
+//! The catalogue drives everything about an operation: its route, its scope, its limits and its place on the card.
+
+pub mod catalogue;
+mod operation;
+pub mod projection;
+pub mod requests;
+
+pub use operation::{Handler, Operation};
+use serde_json::Value;
+
+use crate::refusal::{Refusal, Violation};
+use crate::session::{Caller, Decided, Idempotency, Scope, Session};
+use crate::time::Timestamp;
+
+/// Identifies the extension.
+pub const URI: &str = "https://j5a2a.com/extensions/session-coordination/v1";
+/// Key of the extension's data in `metadata` (seed 002, §7: no scheme).
+pub const METADATA_KEY: &str = "j5a2a.com/extensions/session-coordination/v1";
+/// Where the operations are, relative to the interface's URL.
+pub const PATH: &str = "extensions/session-coordination/v1";
+
+/// A call of an operation, authenticated and decoded.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    /// Who calls.
+    pub caller: Caller,
+    /// Now.
+    pub now: Timestamp,
+    /// 32 random bytes, fresh for this call.
+    pub entropy: [u8; 32],
+    /// The parameters.
+    pub body: &'a serde_json::Map<String, Value>,
+}
+
+/// Whether the caller's credential has the operation's scope: check 5 of the contract's §1.
+///
+/// # Errors
+/// PERMISSION_DENIED SCOPE_REQUIRED.
+pub fn allow(operation: &Operation, caller: &Caller) -> Result<(), Refusal> {
+    if caller.may(operation.scope) {
+        Ok(())
+    } else {
+        Err(scope_required(operation.scope))
+    }
+}
+
+/// Checks a call's fields and decides it: checks 6 to 10 of the contract's §1.
+///
+/// # Errors
+/// The first check that fails.
+pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Result<Decided, Refusal> {
+    let mut found = crate::params::violations(operation.params, call.body);
+    let key = if operation.read_only {
+        None
+    } else {
+        idempotency_key(call.body, &mut found)
+    };
+    if !found.is_empty() {
+        return Err(Refusal::violations(found));
+    }
+    let idempotency = key.map(|key| {
+        let mut parameters = call.body.clone();
+        parameters.shift_remove("idempotencyKey");
+        Idempotency::new(key, operation.name, &Value::Object(parameters))
+    });
+    (operation.handler)(session, call, idempotency)
+}
+
+/// PERMISSION_DENIED SCOPE_REQUIRED.
+#[must_use]
+pub fn scope_required(scope: Scope) -> Refusal {
+    let message = format!("the credential needs the scope {}", scope.as_str());
+    Refusal::coordination(crate::refusal::Code::PermissionDenied, "SCOPE_REQUIRED", message)
+        .with_fact("scope", scope.as_str())
+}
+
+/// The caller's idempotency key: 1 to 255 characters.
+pub fn idempotency_key<'a>(
+    body: &'a serde_json::Map<String, Value>,
+    found: &mut Vec<Violation>,
+) -> Option<&'a str> {
+    let value = body.get("idempotencyKey")?;
+    let key = value
+        .as_str()
+        .filter(|key| !key.is_empty() && key.chars().count() <= 255);
+    if key.is_none() {
+        found.push(Violation {
+            field: "idempotencyKey".to_owned(),
+            description: "expected a string of 1 to 255 characters".to_owned(),
+        });
+    }
+    key
+}

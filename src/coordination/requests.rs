@@ -1,0 +1,259 @@
+//! `requests.*`: work that participants take, up to a capacity (session coordination contract, §4 and §5).
+
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use super::{Call, Operation};
+use crate::dispatch::artifact::WorkArtifact;
+use crate::dispatch::work::Priority;
+use crate::params::{Fields, Param, Shape};
+use crate::refusal::{Refusal, Violation};
+use crate::session::decide::{Action, Answer, Command, Context, Decided, Idempotency, NewRequest};
+use crate::session::request::{Request, RequestState, Stage};
+use crate::session::{Scope, Session};
+
+const BODY: Shape = Shape::Text(16_384);
+const ARTIFACTS: Shape = Shape::List(20, &Shape::Artifact);
+const PAGE_SIZE: u32 = 50;
+const PAGE_TOKEN: Shape = Shape::Line(1_024);
+
+/// `requests.create`.
+pub const CREATE: Operation = Operation {
+    name: "requests.create",
+    scope: Scope::SessionWrite,
+    read_only: false,
+    params: &[
+        Param::required("title", Shape::Line(200), "What is to be done"),
+        Param::optional("body", BODY, "The whole of it"),
+        Param::optional(
+            "to",
+            Shape::List(50, &Shape::Id),
+            "Participants who may take it; without it, any member",
+        ),
+        Param::optional(
+            "maxAssignees",
+            Shape::Integer(1, 50),
+            "How many may have it at once (1)",
+        ),
+        Param::optional(
+            "expiresInSeconds",
+            Shape::Integer(60, 2_592_000),
+            "When it expires",
+        ),
+        Param::optional(
+            "priority",
+            Shape::Choice(&["urgent", "high", "medium", "low", "none"]),
+            "How much it matters (none)",
+        ),
+        Param::optional("labels", Shape::List(10, &Shape::Line(50)), "Keywords"),
+        Param::optional(
+            "acceptance",
+            Shape::List(20, &Shape::Line(500)),
+            "When it counts as done",
+        ),
+    ],
+    about: "Asks the participants of the session for a piece of work",
+    handler: create,
+};
+
+/// `requests.list`.
+pub const LIST: Operation = Operation {
+    name: "requests.list",
+    scope: Scope::SessionRead,
+    read_only: true,
+    params: &[
+        Param::optional(
+            "state",
+            Shape::Choice(&["open", "claimed", "completed", "cancelled", "expired"]),
+            "Only those that stand so",
+        ),
+        Param::optional(
+            "assignee",
+            Shape::Id,
+            "Only those that this participant, or \"me\", has",
+        ),
+        Param::optional(
+            "createdBy",
+            Shape::Id,
+            "Only those that this participant, or \"me\", asked for",
+        ),
+        Param::optional("pageSize", Shape::Integer(1, 100), "How many at most (50)"),
+        Param::optional(
+            "pageToken",
+            PAGE_TOKEN,
+            "Where to go on: nextPageToken of the page before",
+        ),
+    ],
+    about: "Lists the requests of the session, oldest first",
+    handler: list,
+};
+
+/// `requests.update`.
+pub const UPDATE: Operation = Operation {
+    name: "requests.update",
+    scope: Scope::SessionWrite,
+    read_only: false,
+    params: &[
+        Param::required("requestId", Shape::Id, "Which"),
+        Param::required(
+            "action",
+            Shape::Choice(&["claim", "unclaim", "progress", "complete", "cancel", "reassign"]),
+            "What is to happen to it",
+        ),
+        Param::optional(
+            "note",
+            BODY,
+            "A remark; with progress and complete the client reads it too",
+        ),
+        Param::optional(
+            "stage",
+            Shape::ChoiceOrNull(&["review", "landing"]),
+            "How far it has come (progress)",
+        ),
+        Param::optional("artifacts", ARTIFACTS, "What is handed in (progress, complete)"),
+        Param::optional("assignee", Shape::Id, "Who gets it (reassign)"),
+    ],
+    about: "Takes a request, gives it back, moves it on, ends it",
+    handler: update,
+};
+
+fn decide(
+    session: &Session,
+    call: &Call<'_>,
+    idempotency: Option<Idempotency>,
+    command: &Command,
+) -> Result<Decided, Refusal> {
+    let context = Context {
+        now: call.now,
+        entropy: call.entropy,
+        caller: call.caller.clone(),
+        idempotency,
+    };
+    session.decide(command, &context)
+}
+
+fn create(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {
+    let fields = Fields(call.body);
+    let new = NewRequest {
+        title: fields.owned("title").unwrap_or_default(),
+        body: fields.owned("body"),
+        to: fields.texts("to"),
+        max_assignees: fields.number("maxAssignees").unwrap_or(1),
+        expires_in_seconds: fields.number("expiresInSeconds"),
+        priority: fields
+            .raw("priority")
+            .and_then(|name| Priority::deserialize(name).ok())
+            .unwrap_or(Priority::None),
+        labels: fields.texts("labels"),
+        acceptance: fields.texts("acceptance"),
+    };
+    decide(session, call, idempotency, &Command::CreateRequest(Box::new(new)))
+}
+
+fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {
+    let fields = Fields(call.body);
+    let note = fields.owned("note");
+    let artifacts = fields.artifacts("artifacts");
+    let faults: Vec<Violation> = artifacts
+        .iter()
+        .enumerate()
+        .filter_map(|(index, handed_in)| WorkArtifact::of(handed_in, &format!("artifacts[{index}]")).err())
+        .map(|fault| Violation {
+            field: fault.field,
+            description: fault.message,
+        })
+        .collect();
+    if !faults.is_empty() {
+        return Err(Refusal::violations(faults));
+    }
+    let stage = fields.raw("stage").map(|stage| match stage.as_str() {
+        Some("review") => Some(Stage::Review),
+        Some(_) => Some(Stage::Landing),
+        None => None,
+    });
+    let action = match fields.text("action").unwrap_or_default() {
+        "claim" => Action::Claim,
+        "unclaim" => Action::Unclaim { note },
+        "progress" => Action::Progress {
+            note,
+            stage,
+            artifacts,
+        },
+        "complete" => Action::Complete { note, artifacts },
+        "cancel" => Action::Cancel { note },
+        _ => match fields.owned("assignee") {
+            Some(assignee) => Action::Reassign { assignee, note },
+            None => {
+                return Err(Refusal::invalid(
+                    "assignee",
+                    "required with reassign: expected a participant's id",
+                ));
+            }
+        },
+    };
+    let request_id = fields.owned("requestId").unwrap_or_default();
+    decide(
+        session,
+        call,
+        idempotency,
+        &Command::UpdateRequest { request_id, action },
+    )
+}
+
+/// A request as of `now`: one whose time has run out is expired, recorded or not.
+fn shown(request: &Request, call: &Call<'_>) -> Value {
+    let mut shown = request.clone();
+    shown.state = request.state_at(call.now);
+    json!(shown)
+}
+
+fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<Decided, Refusal> {
+    let fields = Fields(call.body);
+    let me = |who: Option<&str>| {
+        who.map(|who| {
+            if who == "me" {
+                call.caller.participant_id.clone()
+            } else {
+                who.to_owned()
+            }
+        })
+    };
+    let (assignee, created_by) = (me(fields.text("assignee")), me(fields.text("createdBy")));
+    let state = fields.text("state").and_then(RequestState::parse);
+    let list = format!(
+        "requests.list {} {state:?} {assignee:?} {created_by:?}",
+        call.caller.participant_id
+    );
+    let after = match fields.text("pageToken") {
+        None => None,
+        Some(token) => Some(session.page_position(&list, token).ok_or_else(|| {
+            Refusal::invalid("pageToken", "expected nextPageToken of the same list, unaltered")
+        })?),
+    };
+    let position = |request: &Request| format!("{} {}", request.created_at, request.request_id);
+    let wanted = |request: &&Request| {
+        state.is_none_or(|state| request.state_at(call.now) == state)
+            && assignee.as_ref().is_none_or(|who| request.is_assigned_to(who))
+            && created_by.as_ref().is_none_or(|who| request.created_by == *who)
+    };
+    let mut found: Vec<(String, &Request)> = session
+        .requests()
+        .filter(wanted)
+        .map(|request| (position(request), request))
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.retain(|(position, _)| after.as_ref().is_none_or(|after| position > after));
+    let size = usize::try_from(fields.number("pageSize").unwrap_or(PAGE_SIZE)).unwrap_or(usize::MAX);
+    let more = found.len() > size;
+    found.truncate(size);
+    let next = found
+        .last()
+        .filter(|_| more)
+        .map(|(position, _)| session.page_token(&list, position));
+    let requests: Vec<Value> = found.iter().map(|(_, request)| shown(request, call)).collect();
+    let answer = json!({ "requests": requests, "nextPageToken": next.unwrap_or_default() });
+    Ok(Decided {
+        commit: None,
+        answer: Answer::Object(answer),
+    })
+}

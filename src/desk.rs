@@ -1,0 +1,243 @@
+//! What one deployment is configured to be: its name, its address, its extensions.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::a2a::card::AgentExtension;
+use crate::coordination::{self, catalogue};
+use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
+use crate::extension::timestamp::TimestampExtension;
+use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
+use crate::session::credential::SecretDigest;
+
+/// The longest a blocking send waits unless configured otherwise, in milliseconds.
+pub const BLOCKING_LIMIT_MS: u32 = 60_000;
+
+/// The settings of a deployment.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where clients reach the agent: absolute, without a trailing slash.
+    pub base_url: String,
+    /// The agent's name on its card.
+    pub name: String,
+    /// What the agent is for, on its card.
+    pub description: String,
+    /// The agent's own version, on its card.
+    pub version: String,
+    /// The operator's token, which creates sessions; without one no session is created over HTTP.
+    pub operator_token: Option<String>,
+    /// The longest a blocking send waits, in milliseconds.
+    pub blocking_limit_ms: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            base_url: "http://127.0.0.1:8420".to_owned(),
+            name: "a2a-edge".to_owned(),
+            description: "A task desk: takes questions and handoffs of work, and tells how they stand"
+                .to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            operator_token: None,
+            blocking_limit_ms: BLOCKING_LIMIT_MS,
+        }
+    }
+}
+
+/// A setting that a desk can't be made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The setting at fault.
+    pub setting: &'static str,
+    /// The rule it breaks.
+    pub rule: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.setting, self.rule)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl From<RegistryError> for ConfigError {
+    fn from(error: RegistryError) -> Self {
+        Self {
+            setting: "extensions",
+            rule: error.to_string(),
+        }
+    }
+}
+
+/// A deployment: its settings checked, its extensions compiled. Made once, shared by every request.
+#[derive(Clone)]
+pub struct Desk {
+    pub(crate) config: Config,
+    pub(crate) registry: Registry,
+    pub(crate) operator: Option<SecretDigest>,
+}
+
+impl Desk {
+    /// A desk with the built-in extensions.
+    ///
+    /// # Errors
+    /// The first setting at fault.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        Self::with(config, built_in())
+    }
+
+    /// A desk with these extensions; [`built_in`] begins with those the desk itself speaks.
+    ///
+    /// # Errors
+    /// The first setting at fault.
+    pub fn with(config: Config, extensions: Builder) -> Result<Self, ConfigError> {
+        let fault = |setting, rule: &str| {
+            Err(ConfigError {
+                setting,
+                rule: rule.to_owned(),
+            })
+        };
+        let absolute = config.base_url.starts_with("http://") || config.base_url.starts_with("https://");
+        if !absolute || config.base_url.ends_with('/') {
+            return fault(
+                "base_url",
+                "expected an absolute http(s) URL without a trailing slash",
+            );
+        }
+        if config.name.is_empty() || config.description.is_empty() || config.version.is_empty() {
+            return fault("name, description, version", "expected text that is not empty");
+        }
+        if config
+            .operator_token
+            .as_ref()
+            .is_some_and(|token| token.len() < 32)
+        {
+            return fault(
+                "operator_token",
+                "expected at least 32 characters, drawn at random",
+            );
+        }
+        let registry = extensions.build()?;
+        let operator = config.operator_token.as_deref().map(SecretDigest::of);
+        Ok(Self {
+            config,
+            registry,
+            operator,
+        })
+    }
+
+    /// The settings.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The extensions.
+    #[must_use]
+    pub const fn registry(&self) -> &Registry {
+        &self.registry
+    }
+}
+
+/// The extensions that the desk itself speaks, in their order: work/v1, envelope/v1, gate/v1, session coordination,
+/// timestamp/v1. More may be added behind them.
+#[must_use]
+pub fn built_in() -> Builder {
+    let data_only = |uri: &str, description: &str| AgentExtension {
+        uri: uri.to_owned(),
+        description: Some(description.to_owned()),
+        required: false,
+        params: None,
+    };
+    Registry::builder()
+        .with(data_only(
+            WORK_URI,
+            "Handoffs of work, how they stand and what they yield",
+        ))
+        .with(data_only(
+            ENVELOPE_URI,
+            "Recipients, kinds, choices and references of messages",
+        ))
+        .with(data_only(GATE_URI, "Why a task waits for its owner"))
+        .with(SessionCoordination::new())
+        .with_options::<TimestampExtension>(&Value::Null)
+}
+
+/// Session coordination, as the framework sees it: operations of its own, read from the catalogue.
+struct SessionCoordination {
+    declaration: AgentExtension,
+    operations: Operations,
+}
+
+impl SessionCoordination {
+    fn new() -> Self {
+        let names: Vec<Value> = catalogue::OPERATIONS
+            .iter()
+            .map(|operation| json!(operation.name))
+            .collect();
+        let list = catalogue::OPERATIONS.iter().map(|operation| {
+            if operation.read_only {
+                Operation::read(operation.name)
+            } else {
+                Operation::write(operation.name)
+            }
+        });
+        Self {
+            declaration: AgentExtension {
+                uri: coordination::URI.to_owned(),
+                description: Some("Coordination of the participants of a session".to_owned()),
+                required: false,
+                params: Some(json!({ "operations": names })),
+            },
+            operations: Operations {
+                path: coordination::PATH.to_owned(),
+                list: list.collect(),
+            },
+        }
+    }
+}
+
+impl Extension for SessionCoordination {
+    fn declaration(&self) -> &AgentExtension {
+        &self.declaration
+    }
+
+    fn operations(&self) -> Option<&Operations> {
+        Some(&self.operations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(change: impl FnOnce(&mut Config)) -> Option<&'static str> {
+        let mut config = Config::default();
+        change(&mut config);
+        Desk::new(config).err().map(|error| error.setting)
+    }
+
+    #[test]
+    fn a_setting_that_cannot_work_is_named() {
+        assert_eq!(fault(|_| {}), None);
+        assert_eq!(
+            fault(|config| config.base_url = "edge.example".into()),
+            Some("base_url")
+        );
+        assert_eq!(
+            fault(|config| config.base_url = "https://edge.example/".into()),
+            Some("base_url")
+        );
+        assert_eq!(
+            fault(|config| config.operator_token = Some("x".repeat(31))),
+            Some("operator_token")
+        );
+        assert_eq!(fault(|config| config.operator_token = Some("x".repeat(32))), None);
+        assert_eq!(
+            fault(|config| config.name = String::new()),
+            Some("name, description, version")
+        );
+    }
+}

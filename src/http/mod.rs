@@ -1,0 +1,5 @@
+//! The wire: which request is which operation, and what a request and an answer look like in bytes.
+
+pub mod answer;
+pub mod read;
+pub mod route;

@@ -1,0 +1,300 @@
+//! Which operation a method and a path call.
+
+use http::Method as Verb;
+
+use crate::extension::Method;
+use crate::refusal::{Code, Refusal};
+use crate::session::credential::is_session_id;
+
+/// A request's destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The session that the path names.
+    pub tenant: Option<String>,
+    /// What is called.
+    pub target: Target,
+}
+
+/// What is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The agent's card.
+    Card,
+    /// A core operation; with the task that its path names.
+    Core(Method, Option<String>),
+    /// An operation of an extension, by the path of its operations and its own segment.
+    Extension {
+        /// `extensions/<name>/<version>`.
+        path: String,
+        /// `{resource}:{verb}`.
+        segment: String,
+    },
+    /// A verb of the owner, `{resource}:{verb}`.
+    Operator(String),
+}
+
+impl Target {
+    /// Whether errors are written as the session coordination contract says: with google.rpc's number as `code`.
+    #[must_use]
+    pub const fn is_coordination(&self) -> bool {
+        matches!(self, Self::Extension { .. } | Self::Operator(_))
+    }
+}
+
+/// Why a request has no destination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoRoute {
+    /// What is answered.
+    pub refusal: Refusal,
+    /// The methods that the path does take.
+    pub allow: Option<&'static str>,
+    /// Whether it is answered in the form of the coordination paths.
+    pub coordination: bool,
+}
+
+fn nothing_here(coordination: bool) -> NoRoute {
+    let refusal = Refusal::a2a(
+        Code::NotFound,
+        "METHOD_NOT_FOUND",
+        "there is nothing at this path",
+    );
+    NoRoute {
+        refusal,
+        allow: None,
+        coordination,
+    }
+}
+
+/// A segment of a path with its escapes undone, or `None` if they are no UTF-8.
+pub(super) fn unescape(segment: &str) -> Option<String> {
+    if !segment.contains('%') {
+        return Some(segment.to_owned());
+    }
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, tail) = rest.split_at_checked(2)?;
+        let digits = std::str::from_utf8(digits)
+            .ok()
+            .filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = tail;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Finds the destination of a request. One trailing slash is forgiven.
+///
+/// # Errors
+/// 404 for a path that nothing answers to, 405 with the allowed methods for one that does not take the method.
+pub fn route(verb: &Verb, path: &str) -> Result<Route, NoRoute> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let Some(segments) = path.split('/').map(unescape).collect::<Option<Vec<String>>>() else {
+        return Err(nothing_here(false));
+    };
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    if let Some(target) = target(verb, &segments) {
+        return target.map(|target| Route { tenant: None, target });
+    }
+    if let Some((tenant, rest)) = segments.split_first()
+        && is_session_id(tenant)
+        && rest.first() != Some(&"operator")
+        && let Some(target) = target(verb, rest)
+    {
+        return target.map(|target| Route {
+            tenant: Some((*tenant).to_owned()),
+            target,
+        });
+    }
+    Err(nothing_here(false))
+}
+
+/// What a path without its tenant calls, or `None` if nothing answers to it.
+fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
+    let only = |allow: &'static str, target: Target| {
+        if allow.split(", ").any(|allowed| allowed == verb.as_str()) {
+            return Ok(target);
+        }
+        let refusal = Refusal::new(
+            Code::Unimplemented,
+            format!("expected one of these methods: {allow}"),
+        )
+        .with_reason(crate::refusal::A2A_DOMAIN, "METHOD_NOT_ALLOWED")
+        .with_http(405);
+        Err(NoRoute {
+            refusal,
+            allow: Some(allow),
+            coordination: target.is_coordination(),
+        })
+    };
+    let core = |allow, method| Some(only(allow, Target::Core(method, None)));
+    let of_task = |allow, method, task: &str| Some(only(allow, Target::Core(method, Some(task.to_owned()))));
+    match segments {
+        [".well-known", "agent-card.json"] => Some(only("GET, HEAD", Target::Card)),
+        ["message:send"] => core("POST", Method::SendMessage),
+        ["message:stream"] => core("POST", Method::SendStreamingMessage),
+        ["extendedAgentCard"] => core("GET", Method::GetExtendedAgentCard),
+        ["tasks"] => core("GET", Method::ListTasks),
+        ["tasks", task] => match task.rsplit_once(':') {
+            Some((task, "cancel")) => of_task("POST", Method::CancelTask, task),
+            Some((task, "subscribe")) => of_task("GET, POST", Method::SubscribeToTask, task),
+            _ => of_task("GET", Method::GetTask, task),
+        },
+        ["tasks", task, "pushNotificationConfigs"] if *verb == Verb::POST => {
+            of_task("GET, POST", Method::CreateTaskPushNotificationConfig, task)
+        }
+        ["tasks", task, "pushNotificationConfigs"] => {
+            of_task("GET, POST", Method::ListTaskPushNotificationConfigs, task)
+        }
+        ["tasks", task, "pushNotificationConfigs", _] if *verb == Verb::DELETE => {
+            of_task("GET, DELETE", Method::DeleteTaskPushNotificationConfig, task)
+        }
+        ["tasks", task, "pushNotificationConfigs", _] => {
+            of_task("GET, DELETE", Method::GetTaskPushNotificationConfig, task)
+        }
+        ["extensions", name, version, segment] => Some(only(
+            "POST",
+            Target::Extension {
+                path: format!("extensions/{name}/{version}"),
+                segment: (*segment).to_owned(),
+            },
+        )),
+        ["operator", "v1", segment] => Some(only("POST", Target::Operator((*segment).to_owned()))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn core(method: Method, task: Option<&str>, tenant: Option<&str>) -> Result<Route, NoRoute> {
+        let target = Target::Core(method, task.map(str::to_owned));
+        Ok(Route {
+            tenant: tenant.map(str::to_owned),
+            target,
+        })
+    }
+
+    #[test]
+    fn every_core_operation_has_its_path_with_and_without_a_tenant() {
+        for (verb, path, method, task) in [
+            (Verb::POST, "message:send", Method::SendMessage, None),
+            (Verb::POST, "message:stream", Method::SendStreamingMessage, None),
+            (Verb::GET, "tasks", Method::ListTasks, None),
+            (Verb::GET, "tasks/t-1", Method::GetTask, Some("t-1")),
+            (Verb::POST, "tasks/t-1:cancel", Method::CancelTask, Some("t-1")),
+            (
+                Verb::GET,
+                "tasks/t-1:subscribe",
+                Method::SubscribeToTask,
+                Some("t-1"),
+            ),
+            (
+                Verb::POST,
+                "tasks/t-1:subscribe",
+                Method::SubscribeToTask,
+                Some("t-1"),
+            ),
+            (
+                Verb::POST,
+                "tasks/t/pushNotificationConfigs",
+                Method::CreateTaskPushNotificationConfig,
+                Some("t"),
+            ),
+            (
+                Verb::GET,
+                "tasks/t/pushNotificationConfigs",
+                Method::ListTaskPushNotificationConfigs,
+                Some("t"),
+            ),
+            (
+                Verb::GET,
+                "tasks/t/pushNotificationConfigs/c",
+                Method::GetTaskPushNotificationConfig,
+                Some("t"),
+            ),
+            (
+                Verb::DELETE,
+                "tasks/t/pushNotificationConfigs/c",
+                Method::DeleteTaskPushNotificationConfig,
+                Some("t"),
+            ),
+            (Verb::GET, "extendedAgentCard", Method::GetExtendedAgentCard, None),
+        ] {
+            assert_eq!(
+                route(&verb, &format!("/{path}")),
+                core(method, task, None),
+                "{path}"
+            );
+            assert_eq!(
+                route(&verb, &format!("/{path}/")),
+                core(method, task, None),
+                "{path}/"
+            );
+            assert_eq!(
+                route(&verb, &format!("/s1/{path}")),
+                core(method, task, Some("s1")),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_task_id_is_cut_at_the_last_colon_and_unescaped() {
+        assert_eq!(
+            route(&Verb::POST, "/tasks/a:b:cancel"),
+            core(Method::CancelTask, Some("a:b"), None)
+        );
+        assert_eq!(
+            route(&Verb::GET, "/tasks/a%2Fb%C3%A9"),
+            core(Method::GetTask, Some("a/bé"), None)
+        );
+        assert_eq!(
+            route(&Verb::GET, "/tasks/a:b"),
+            core(Method::GetTask, Some("a:b"), None)
+        );
+    }
+
+    #[test]
+    fn a_path_that_nothing_answers_to_is_404_and_a_wrong_method_405_with_what_is_allowed() {
+        for path in [
+            "/",
+            "",
+            "/nothing",
+            "/tasks/a/b",
+            "/s1/operator/v1/tasks:list",
+            "/s_1/tasks",
+            "/tasks/%FF",
+            "/tasks/%4",
+        ] {
+            let none = route(&Verb::GET, path).unwrap_err();
+            assert_eq!((none.refusal.status(), none.allow), (404, None), "{path}");
+        }
+        for (verb, path, allow) in [
+            (Verb::GET, "/message:send", "POST"),
+            (Verb::PUT, "/tasks", "GET"),
+            (Verb::DELETE, "/tasks/t", "GET"),
+            (Verb::GET, "/tasks/t:cancel", "POST"),
+            (
+                Verb::PUT,
+                "/extensions/session-coordination/v1/requests:list",
+                "POST",
+            ),
+            (Verb::POST, "/.well-known/agent-card.json", "GET, HEAD"),
+        ] {
+            let wrong = route(&verb, path).unwrap_err();
+            assert_eq!(
+                (wrong.refusal.status(), wrong.allow),
+                (405, Some(allow)),
+                "{path}"
+            );
+        }
+    }
+}

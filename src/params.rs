@@ -1,0 +1,301 @@
+//! Parameters of an operation as data: one table says what is taken, and one pass finds every field at fault.
+//!
+//! The limits are those of the session coordination contract (§1 and §4): characters are Unicode scalar values,
+//! null is no value of any type unless a parameter says so, unknown members are ignored.
+
+use serde_json::{Map, Value};
+
+use crate::a2a::Artifact;
+use crate::a2a::decode::Decoder;
+use crate::refusal::Violation;
+use crate::text;
+
+/// The longest id, in characters.
+pub const ID_CHARS: usize = 64;
+
+/// A parameter of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Its member in the body.
+    pub name: &'static str,
+    /// Whether it must be there; a required text is also never blank.
+    pub required: bool,
+    /// What it may be.
+    pub shape: Shape,
+    /// What it means, for people.
+    pub about: &'static str,
+}
+
+impl Param {
+    /// A parameter that may be left out.
+    #[must_use]
+    pub const fn optional(name: &'static str, shape: Shape, about: &'static str) -> Self {
+        Self {
+            name,
+            required: false,
+            shape,
+            about,
+        }
+    }
+
+    /// A parameter that must be there.
+    #[must_use]
+    pub const fn required(name: &'static str, shape: Shape, about: &'static str) -> Self {
+        Self {
+            name,
+            required: true,
+            shape,
+            about,
+        }
+    }
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// One line of at most this many characters.
+    Line(usize),
+    /// Text of at most this many characters, over any number of lines.
+    Text(usize),
+    /// The id of a record.
+    Id,
+    /// One of these.
+    Choice(&'static [&'static str]),
+    /// One of these, or null.
+    ChoiceOrNull(&'static [&'static str]),
+    /// A whole number between these, both included.
+    Integer(u32, u32),
+    /// True or false.
+    Flag,
+    /// Up to this many entries of one shape.
+    List(usize, &'static Shape),
+    /// An A2A artifact.
+    Artifact,
+}
+
+/// Every field of `body` that breaks the table's rules, in the order of the table.
+#[must_use]
+pub fn violations(params: &[Param], body: &Map<String, Value>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for param in params {
+        match body.get(param.name) {
+            Some(value) => check(param.shape, param.required, value, param.name, &mut found),
+            None if param.required => {
+                fault(&mut found, param.name, format!("required: {}", rule(param.shape)))
+            }
+            None => {}
+        }
+    }
+    found
+}
+
+fn fault(found: &mut Vec<Violation>, field: &str, description: String) {
+    found.push(Violation {
+        field: field.to_owned(),
+        description,
+    });
+}
+
+/// The rule of a shape, as a fragment that says what was expected.
+fn rule(shape: Shape) -> String {
+    match shape {
+        Shape::Line(limit) => format!("expected one line of at most {limit} characters, not blank"),
+        Shape::Text(limit) => {
+            format!(
+                "expected text of at most {limit} characters, without control characters but tab and line feed"
+            )
+        }
+        Shape::Id => format!("expected an id of 1 to {ID_CHARS} characters"),
+        Shape::Choice(names) => format!("expected one of: {}", names.join(", ")),
+        Shape::ChoiceOrNull(names) => format!("expected null or one of: {}", names.join(", ")),
+        Shape::Integer(least, most) => format!("expected a whole number from {least} to {most}"),
+        Shape::Flag => "expected true or false".to_owned(),
+        Shape::List(limit, _) => format!("expected a list of at most {limit} entries"),
+        Shape::Artifact => "expected an A2A artifact".to_owned(),
+    }
+}
+
+fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Vec<Violation>) {
+    let fits = match (shape, value) {
+        (Shape::Line(limit), Value::String(line)) => {
+            within(line, limit) && !text::is_blank(line) && !line.chars().any(breaks_a_line)
+        }
+        (Shape::Text(limit), Value::String(body)) => {
+            within(body, limit) && !(required && text::is_blank(body)) && !body.chars().any(is_refused)
+        }
+        (Shape::Id, Value::String(id)) => {
+            within(id, ID_CHARS) && !text::is_blank(id) && !id.chars().any(breaks_a_line)
+        }
+        (Shape::Choice(names) | Shape::ChoiceOrNull(names), Value::String(name)) => {
+            names.contains(&name.as_str())
+        }
+        (Shape::ChoiceOrNull(_), Value::Null) => true,
+        (Shape::Integer(least, most), Value::Number(_)) => value
+            .as_u64()
+            .is_some_and(|number| (u64::from(least)..=u64::from(most)).contains(&number)),
+        (Shape::Flag, Value::Bool(_)) => true,
+        (Shape::List(limit, of), Value::Array(items)) if items.len() <= limit => {
+            for (index, item) in items.iter().enumerate() {
+                check(*of, true, item, &format!("{path}[{index}]"), found);
+            }
+            true
+        }
+        (Shape::Artifact, Value::Object(_)) => {
+            let mut decoder = Decoder::new();
+            let artifact = decoder.artifact(value, path);
+            found.extend(decoder.finish(artifact).err().unwrap_or_default());
+            true
+        }
+        _ => false,
+    };
+    if !fits {
+        fault(found, path, rule(shape));
+    }
+}
+
+fn within(text: &str, limit: usize) -> bool {
+    // A character takes at most four bytes, so that most texts need no counting.
+    text.len() <= limit || (text.len() / 4 <= limit && text.chars().count() <= limit)
+}
+
+const fn is_refused(c: char) -> bool {
+    matches!(c, '\0'..='\u{1F}' | '\u{7F}') && !matches!(c, '\t' | '\n')
+}
+
+const fn breaks_a_line(c: char) -> bool {
+    text::is_line_break(c) || matches!(c, '\0'..='\u{1F}' | '\u{7F}')
+}
+
+/// Reads the parameters of a body that [`violations`] found nothing wrong with.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(pub &'a Map<String, Value>);
+
+impl<'a> Fields<'a> {
+    /// A text, a line, an id or a choice.
+    #[must_use]
+    pub fn text(self, name: &str) -> Option<&'a str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// The same, owned.
+    #[must_use]
+    pub fn owned(self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn number(self, name: &str) -> Option<u32> {
+        self.0
+            .get(name)
+            .and_then(Value::as_u64)
+            .and_then(|number| u32::try_from(number).ok())
+    }
+
+    /// True or false.
+    #[must_use]
+    pub fn flag(self, name: &str) -> Option<bool> {
+        self.0.get(name).and_then(Value::as_bool)
+    }
+
+    /// A list of texts; absent is empty.
+    #[must_use]
+    pub fn texts(self, name: &str) -> Vec<String> {
+        let items = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
+        items.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// A list of artifacts; absent is empty.
+    #[must_use]
+    pub fn artifacts(self, name: &str) -> Vec<Artifact> {
+        let items = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
+        items
+            .filter_map(|item| Decoder::new().artifact(item, name))
+            .collect()
+    }
+
+    /// The value as it came, to tell null from absence.
+    #[must_use]
+    pub fn raw(self, name: &str) -> Option<&'a Value> {
+        self.0.get(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    const TABLE: &[Param] = &[
+        Param::required("title", Shape::Line(3), ""),
+        Param::optional("body", Shape::Text(3), ""),
+        Param::required("note", Shape::Text(3), ""),
+        Param::optional("id", Shape::Id, ""),
+        Param::optional("stage", Shape::ChoiceOrNull(&["review"]), ""),
+        Param::optional("kind", Shape::Choice(&["a", "b"]), ""),
+        Param::optional("count", Shape::Integer(1, 50), ""),
+        Param::optional("flag", Shape::Flag, ""),
+        Param::optional("list", Shape::List(2, &Shape::Line(2)), ""),
+        Param::optional("artifacts", Shape::List(1, &Shape::Artifact), ""),
+    ];
+
+    /// The fields at fault when one member is changed in a body that is otherwise right.
+    fn faults(name: &str, value: Value) -> Vec<String> {
+        let mut body = json!({"title": "t", "note": "n", "unknown": [null]});
+        body[name] = value;
+        let found = violations(TABLE, body.as_object().unwrap());
+        found.into_iter().map(|violation| violation.field).collect()
+    }
+
+    #[test]
+    fn limits_count_characters_and_take_the_last_value() {
+        for (name, good, bad) in [
+            ("title", json!("é€😀"), json!("é€😀x")),
+            ("title", json!("a b"), json!("a\tb")),
+            ("title", json!("a"), json!("a\u{2028}")),
+            ("title", json!(" a"), json!(" ")),
+            ("body", json!("é\t\n"), json!("é\t\nx")),
+            ("body", json!(""), json!("\r")),
+            ("note", json!(" a"), json!(" \n")),
+            ("id", json!("x".repeat(64)), json!("x".repeat(65))),
+            ("id", json!("x"), json!("")),
+            ("stage", Value::Null, json!("working")),
+            ("kind", json!("b"), Value::Null),
+            ("count", json!(1), json!(0)),
+            ("count", json!(50), json!(51)),
+            ("count", json!(2), json!(2.5)),
+            ("flag", json!(false), json!("false")),
+            ("list", json!(["a", "b"]), json!(["a", "b", "c"])),
+        ] {
+            assert_eq!(faults(name, good.clone()), Vec::<String>::new(), "{name} {good}");
+            assert_eq!(faults(name, bad.clone()), [name], "{name} {bad}");
+        }
+    }
+
+    #[test]
+    fn entries_and_their_members_are_named() {
+        assert_eq!(faults("list", json!(["a", "abc"])), ["list[1]"]);
+        assert_eq!(faults("artifacts", json!([{"parts": [{}]}])).len(), 2);
+        assert_eq!(faults("artifacts", json!(["x"])), ["artifacts[0]"]);
+    }
+
+    #[test]
+    fn all_faults_are_found_at_once_in_the_order_of_the_table() {
+        let body = json!({"body": 1, "count": "1"});
+        let fields: Vec<_> = violations(TABLE, body.as_object().unwrap())
+            .into_iter()
+            .map(|it| it.field)
+            .collect();
+        assert_eq!(fields, ["title", "body", "note", "count"]);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(name in "title|body|id|stage|count|list|artifacts", text in ".{0,12}", n in any::<f64>()) {
+            let _ = faults(&name, json!([text.clone(), n, {"parts": text.clone()}]));
+            let _ = faults(&name, json!(n));
+            let _ = faults(&name, json!(text));
+        }
+    }
+}

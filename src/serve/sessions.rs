@@ -1,0 +1,237 @@
+//! The sessions that a process has in memory, and taking turns at one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_lock::{Mutex as Turnstile, MutexGuardArc};
+
+use super::Host;
+use crate::session::{Commit, Session};
+use crate::store::{Bell as _, CommitOutcome, Record, Snapshot, Store as _, StoreError};
+
+/// How many sessions stay in memory when nobody is at them.
+const KEPT: usize = 1_000;
+
+/// How often a write is offered to a store that does not answer.
+const OFFERS: u32 = 3;
+
+/// Handles on a slot that are nobody else's: the map's, the seat's own, and that of the lock it holds.
+const OWN_HANDLES: usize = 3;
+
+type Slot = Arc<Turnstile<Option<Session>>>;
+
+struct Entry {
+    slot: Slot,
+    used: u64,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_id: BTreeMap<String, Entry>,
+    clock: u64,
+}
+
+/// The sessions in memory. What is dropped from it is loaded again when it is next needed.
+#[derive(Default)]
+pub struct Sessions {
+    entries: Mutex<Entries>,
+}
+
+impl Sessions {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A place at a session, not yet taken.
+    pub(super) fn seat(&self, session_id: &str) -> Absent {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.clock = entries.clock.saturating_add(1);
+        let used = entries.clock;
+        if !entries.by_id.contains_key(session_id) && entries.by_id.len() >= KEPT {
+            entries.forget_one();
+        }
+        let entry = entries.by_id.entry(session_id.to_owned());
+        let entry = entry.or_insert_with(|| Entry {
+            slot: Slot::default(),
+            used,
+        });
+        entry.used = used;
+        Absent {
+            session_id: session_id.to_owned(),
+            slot: Arc::clone(&entry.slot),
+        }
+    }
+
+    /// Forgets a session that turned out not to exist, so that made-up ids take no room. It stays while somebody
+    /// else waits for its place: two places at one session would not know of each other.
+    fn forget(&self, session_id: &str, slot: &Slot) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if Arc::strong_count(slot) <= OWN_HANDLES {
+            entries.by_id.remove(session_id);
+        }
+    }
+}
+
+impl Entries {
+    fn forget_one(&mut self) {
+        let idle = self
+            .by_id
+            .iter()
+            .filter(|(_, entry)| Arc::strong_count(&entry.slot) == 1);
+        let oldest = idle.min_by_key(|(_, entry)| entry.used).map(|(id, _)| id.clone());
+        if let Some(oldest) = oldest {
+            self.by_id.remove(&oldest);
+        }
+    }
+}
+
+/// A place at a session that somebody else may be using.
+pub(super) struct Absent {
+    session_id: String,
+    slot: Slot,
+}
+
+impl Absent {
+    pub(super) fn id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// Waits for the turn, then sees to it that the session in memory is what the store has.
+    pub(super) async fn refreshed<H: Host>(self, host: &H) -> Result<Seat, StoreError> {
+        let state = self.slot.lock_arc().await;
+        let mut seat = Seat {
+            session_id: self.session_id,
+            slot: self.slot,
+            state,
+        };
+        if seat.state.is_none() || !host.store().is_exclusive() {
+            seat.reload(host).await?;
+        }
+        if seat.state.is_none() {
+            host.sessions().forget(&seat.session_id, &seat.slot);
+        }
+        Ok(seat)
+    }
+}
+
+/// The turn at a session: nobody else of this process sees or changes it meanwhile.
+pub(super) struct Seat {
+    session_id: String,
+    slot: Slot,
+    state: MutexGuardArc<Option<Session>>,
+}
+
+impl Seat {
+    pub(super) fn id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// The session, if it exists.
+    pub(super) fn session(&self) -> Option<&Session> {
+        self.state.as_ref()
+    }
+
+    /// Gives the turn up, to take it again later.
+    pub(super) fn leave(self) -> Absent {
+        Absent {
+            session_id: self.session_id,
+            slot: self.slot,
+        }
+    }
+
+    /// Reads what the store has beyond what is in memory.
+    async fn reload<H: Host>(&mut self, host: &H) -> Result<(), StoreError> {
+        // What is in memory may be behind, so it only counts again once the store has answered.
+        let known = self.state.take();
+        let after = known.as_ref().map_or(0, Session::seq);
+        let Some(loaded) = host.store().load(&self.session_id, after).await? else {
+            return Ok(());
+        };
+        let corrupt = |what: String| StoreError::Corrupt(format!("session {}: {what}", self.session_id));
+        let mut session = match (known, loaded.snapshot) {
+            (_, Some(snapshot)) => {
+                Session::restore(&snapshot.bytes).map_err(|why| corrupt(format!("snapshot: {why}")))?
+            }
+            (Some(session), None) => session,
+            (None, None) => Session::default(),
+        };
+        for record in &loaded.commits {
+            if record.seq <= session.seq() {
+                continue;
+            }
+            let commit: Commit = serde_json::from_slice(&record.bytes)
+                .map_err(|why| corrupt(format!("commit {}: {why}", record.seq)))?;
+            if !session.apply(&commit) {
+                return Err(corrupt(format!(
+                    "commit {} does not follow {}",
+                    commit.seq,
+                    session.seq()
+                )));
+            }
+        }
+        *self.state = Some(session);
+        Ok(())
+    }
+
+    /// Makes a commit durable and applies it. `false`: another one took its number, and the session in memory now
+    /// has that one.
+    pub(super) async fn commit<H: Host>(&mut self, host: &H, commit: &Commit) -> Result<bool, StoreError> {
+        let record = record(commit)?;
+        // Until the store has answered nobody knows what it holds. Should this request end here, as it does when its
+        // client goes away, the session is loaded again.
+        let known = self.state.take();
+        match offer(|| host.store().commit(&self.session_id, &record)).await? {
+            CommitOutcome::Conflict => {
+                *self.state = known;
+                self.reload(host).await?;
+                Ok(false)
+            }
+            CommitOutcome::Committed { compact } => {
+                *self.state = known.and_then(|mut session| session.apply(commit).then_some(session));
+                host.bell().ring(&self.session_id, commit.seq);
+                if compact {
+                    self.compact(host).await;
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    async fn compact<H: Host>(&self, host: &H) {
+        let Some(session) = self.session() else { return };
+        let snapshot = Snapshot {
+            seq: session.seq(),
+            bytes: session.snapshot(),
+        };
+        // The commit is in whatever becomes of this; the next one asks for it again.
+        if let Err(fault) = host.store().compact(&self.session_id, &snapshot).await {
+            host.report(&fault);
+        }
+    }
+}
+
+/// Repeats a write that the store did not answer for: whether it is in is learned by offering it again.
+pub(super) async fn offer<T, F: Future<Output = Result<T, StoreError>>>(
+    write: impl Fn() -> F,
+) -> Result<T, StoreError> {
+    let mut outcome = write().await;
+    for _ in 1..OFFERS {
+        if !matches!(outcome, Err(StoreError::Unavailable(_))) {
+            break;
+        }
+        outcome = write().await;
+    }
+    outcome
+}
+
+/// A commit as a store keeps it.
+pub(super) fn record(commit: &Commit) -> Result<Record, StoreError> {
+    let bytes = serde_json::to_vec(commit).map_err(|why| StoreError::Corrupt(why.to_string()))?;
+    Ok(Record {
+        seq: commit.seq,
+        nonce: commit.nonce.clone(),
+        bytes,
+    })
+}

@@ -1,0 +1,226 @@
+//! What each event does to the state.
+
+use std::collections::BTreeSet;
+
+use super::event::{Commit, Event};
+use super::request::{Request, RequestChange, RequestState, Stage};
+use super::task::{Choice, Decision, TaskRecord, WorkStatus};
+use super::{KEY_LIFE_MS, KeyUse, SendRecord, Session};
+use crate::time::Timestamp;
+
+impl Session {
+    /// The state after a commit: the only way that state changes.
+    ///
+    /// Commits come in the order of their numbers; one that is not the next is not applied.
+    /// Returns whether it was.
+    pub fn apply(&mut self, commit: &Commit) -> bool {
+        if self.seq.checked_add(1) != Some(commit.seq) {
+            return false;
+        }
+        self.seq = commit.seq;
+        // A commit is one step: where its tasks stand is looked at once, after all that happened in it.
+        let touched: BTreeSet<String> = commit
+            .events
+            .iter()
+            .filter_map(|event| self.happen(event, commit))
+            .collect();
+        for task_id in &touched {
+            self.refresh(task_id, commit.at);
+        }
+        if let Some(remembered) = &commit.remembered {
+            let keys = self
+                .remembered
+                .entry(remembered.credential_id.clone())
+                .or_default();
+            keys.insert(remembered.key.clone(), remembered.clone());
+            self.key_uses.push_back(KeyUse {
+                at: commit.at,
+                credential: remembered.credential_id.clone(),
+                key: remembered.key.clone(),
+            });
+        }
+        self.forget_old_keys(commit.at);
+        true
+    }
+
+    fn forget_old_keys(&mut self, now: Timestamp) {
+        while self
+            .key_uses
+            .front()
+            .is_some_and(|used| used.at.plus_millis(KEY_LIFE_MS) < now)
+        {
+            if let Some(used) = self.key_uses.pop_front()
+                && let Some(keys) = self.remembered.get_mut(&used.credential)
+            {
+                keys.remove(&used.key);
+                if keys.is_empty() {
+                    self.remembered.remove(&used.credential);
+                }
+            }
+        }
+    }
+
+    /// Applies one event; names the task whose standing it may have changed.
+    fn happen(&mut self, event: &Event, commit: &Commit) -> Option<String> {
+        let at = commit.at;
+        match event {
+            Event::SessionCreated { session_id, page_key } => {
+                self.session_id.clone_from(session_id);
+                self.page_key = *page_key;
+                None
+            }
+            Event::ParticipantAdded {
+                participant,
+                credential,
+            } => {
+                self.participants
+                    .insert(participant.participant_id.clone(), participant.clone());
+                self.credentials
+                    .insert(credential.credential_id.clone(), credential.clone());
+                None
+            }
+            Event::ParticipantRevoked { participant_id } => {
+                if let Some(participant) = self.participants.get_mut(participant_id) {
+                    participant.revoked_at = Some(at);
+                }
+                let theirs = self
+                    .credentials
+                    .values_mut()
+                    .filter(|it| it.participant_id == *participant_id);
+                theirs.for_each(|credential| credential.revoked_at = Some(at));
+                None
+            }
+            Event::MailPosted { mail, task_id } => {
+                let task = task_id.as_ref().and_then(|id| self.tasks.get_mut(id));
+                task.into_iter().for_each(|task| task.scope.push(mail.id.clone()));
+                self.mail.insert(mail.id.clone(), (**mail).clone());
+                task_id.clone()
+            }
+            Event::TaskOpened { task } => {
+                if let Some(item) = &task.work_item {
+                    self.work_items.insert(item.id.clone(), task.task_id.clone());
+                }
+                self.tasks.insert(task.task_id.clone(), (**task).clone());
+                Some(task.task_id.clone())
+            }
+            Event::RequestCreated { request } => {
+                let task_id = request.task_id.clone();
+                if let Some(task) = task_id.as_ref().and_then(|id| self.tasks.get_mut(id)) {
+                    task.request_id = Some(request.request_id.clone());
+                }
+                let request_id = request.request_id.clone();
+                self.expiring
+                    .extend(request.expires_at.map(|at| (at, request_id.clone())));
+                self.requests.insert(request_id, (**request).clone());
+                task_id
+            }
+            Event::RequestChanged { request_id, change } => {
+                let request = self.requests.get_mut(request_id)?;
+                let at = if *change == RequestChange::Expired {
+                    request.expires_at.unwrap_or(at)
+                } else {
+                    at
+                };
+                request.change(change, at);
+                if let Some(expiry) = request.expires_at.filter(|_| request.state.is_closed()) {
+                    self.expiring.remove(&(expiry, request_id.clone()));
+                }
+                let task = self.tasks.get_mut(request.task_id.as_ref()?)?;
+                follow(task, request);
+                Some(task.task_id.clone())
+            }
+            Event::SendRecorded {
+                participant_id,
+                message_id,
+                fingerprint,
+                task_id,
+                mail_id,
+            } => {
+                let record = SendRecord {
+                    fingerprint: fingerprint.clone(),
+                    task_id: task_id.clone(),
+                    mail_id: mail_id.clone(),
+                };
+                let sends = self.sends.entry(participant_id.clone()).or_default();
+                sends.insert(message_id.clone(), record);
+                None
+            }
+            Event::GateOpened { task_id, .. }
+            | Event::GateDecided { task_id, .. }
+            | Event::QuestionOpened { task_id, .. }
+            | Event::QuestionAnswered { task_id, .. }
+            | Event::TaskAnswered { task_id, .. }
+            | Event::TaskCanceled { task_id, .. }
+            | Event::TaskDeclined { task_id, .. }
+            | Event::TaskDropped { task_id, .. } => {
+                touch(self.tasks.get_mut(task_id)?, event, commit);
+                Some(task_id.clone())
+            }
+        }
+    }
+}
+
+/// An event that concerns one task alone.
+fn touch(task: &mut TaskRecord, event: &Event, commit: &Commit) {
+    match event {
+        Event::GateOpened { gate, .. } => task.gates.push(gate.clone()),
+        Event::GateDecided {
+            gate_id,
+            answer,
+            choice,
+            ..
+        } => {
+            if let Some(gate) = task.gates.iter_mut().find(|gate| gate.id == *gate_id) {
+                gate.decision = Some(Decision {
+                    answer: answer.clone(),
+                    choice: *choice,
+                    by: commit.by.clone().unwrap_or_default(),
+                    at: commit.at,
+                });
+            }
+            if let Some(item) = &mut task.work_item {
+                item.approved = *choice == Choice::Approve;
+                item.status = if item.approved {
+                    WorkStatus::Ready
+                } else {
+                    WorkStatus::Dropped
+                };
+            }
+            task.answer = Some(answer.clone());
+        }
+        Event::QuestionOpened { mail_id, .. } => task.open_questions.push(mail_id.clone()),
+        Event::QuestionAnswered { mail_id, .. } => task.open_questions.retain(|open| open != mail_id),
+        Event::TaskAnswered { mail_id, .. } => task.answer = Some(mail_id.clone()),
+        Event::TaskCanceled { ending, .. } => {
+            task.canceled = Some(ending.clone());
+            drop_work_item(task);
+        }
+        Event::TaskDeclined { ending, .. } => task.declined = Some(ending.clone()),
+        Event::TaskDropped { ending, .. } => {
+            task.dropped = Some(ending.clone());
+            drop_work_item(task);
+        }
+        _ => {}
+    }
+}
+
+fn drop_work_item(task: &mut TaskRecord) {
+    if let Some(item) = &mut task.work_item {
+        item.status = WorkStatus::Dropped;
+    }
+}
+
+/// Lets a task follow the request that carries it. What has been taken in hand never looks untouched again.
+fn follow(task: &mut TaskRecord, request: &Request) {
+    task.delivered |= request.claimed_at.is_some();
+    if let Some(item) = &mut task.work_item {
+        item.status = match (request.state, request.stage) {
+            (RequestState::Completed, _) => WorkStatus::Landed,
+            (RequestState::Cancelled | RequestState::Expired, _) => WorkStatus::Dropped,
+            (_, Some(Stage::Review)) => WorkStatus::Review,
+            (_, Some(Stage::Landing)) => WorkStatus::Landing,
+            _ if task.delivered => WorkStatus::Working,
+            _ => WorkStatus::Ready,
+        };
+    }
+}

@@ -1,0 +1,151 @@
+//! Who takes part: the first owner with the session, then whom owners and admins admit.
+
+use serde_json::json;
+
+use super::{Answer, Draft, not_found, not_owner};
+use crate::refusal::{Code, Refusal};
+use crate::session::credential::{Credential, Role, SecretDigest, Token};
+use crate::session::event::{Commit, Event};
+use crate::session::id::Draw;
+use crate::session::participant::{Kind, Participant};
+use crate::time::Timestamp;
+
+/// A session that is about to begin.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    /// Name of the owner, for people.
+    pub owner_name: String,
+    /// What the owner is.
+    pub owner_kind: Kind,
+}
+
+/// A session's first commit, with what its creator must be told.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    /// The new session's id.
+    pub session_id: String,
+    /// To be kept before the answer leaves.
+    pub commit: Commit,
+    /// The first owner.
+    pub owner: Participant,
+    /// The first owner's token: shown once, and kept nowhere.
+    pub token: Token,
+}
+
+impl NewSession {
+    /// The commit that creates the session.
+    #[must_use]
+    pub fn begin(&self, now: Timestamp, entropy: [u8; 32]) -> Begun {
+        let mut draw = Draw::new(entropy);
+        let nonce = draw.short();
+        let session_id = draw.short();
+        let page_key = draw.bytes();
+        let (owner, credential, token) = new_participant(
+            &mut draw,
+            &session_id,
+            &self.owner_name,
+            self.owner_kind,
+            Role::Owner,
+            now,
+        );
+        let events = vec![
+            Event::SessionCreated {
+                session_id: session_id.clone(),
+                page_key,
+            },
+            Event::ParticipantAdded {
+                participant: owner.clone(),
+                credential,
+            },
+        ];
+        let commit = Commit {
+            seq: 1,
+            at: now,
+            by: None,
+            nonce,
+            events,
+            remembered: None,
+        };
+        Begun {
+            session_id,
+            commit,
+            owner,
+            token,
+        }
+    }
+}
+
+fn new_participant(
+    draw: &mut Draw,
+    session_id: &str,
+    display_name: &str,
+    kind: Kind,
+    role: Role,
+    now: Timestamp,
+) -> (Participant, Credential, Token) {
+    let secret = draw.secret();
+    let digest = SecretDigest::of(&secret);
+    let participant = Participant {
+        participant_id: draw.id("p"),
+        display_name: display_name.to_owned(),
+        kind,
+        role,
+        added_at: now,
+        revoked_at: None,
+    };
+    let credential = Credential {
+        credential_id: digest.credential_id(),
+        participant_id: participant.participant_id.clone(),
+        digest,
+        scopes: role.scopes(),
+        issued_at: now,
+        revoked_at: None,
+    };
+    (participant, credential, Token::new(session_id, &secret))
+}
+
+impl Draft<'_> {
+    pub(super) fn add(&mut self, display_name: &str, kind: Kind, role: Role) -> Result<Answer, Refusal> {
+        self.only_deciders()?;
+        if role == Role::Owner && self.caller().role != Role::Owner {
+            return Err(not_owner("only an owner admits another owner"));
+        }
+        let now = self.now();
+        let (participant, credential, token) =
+            new_participant(&mut self.draw, self.session.id(), display_name, kind, role, now);
+        let answer = json!({ "participant": participant, "token": token.to_string() });
+        self.push(Event::ParticipantAdded {
+            participant,
+            credential,
+        });
+        Ok(Answer::Object(answer))
+    }
+
+    pub(super) fn revoke(&mut self, participant_id: &str) -> Result<Answer, Refusal> {
+        self.only_deciders()?;
+        let participant = self
+            .session
+            .participant(participant_id)
+            .ok_or_else(|| not_found("PARTICIPANT_NOT_FOUND", "no such participant"))?;
+        if participant.role == Role::Owner && self.caller().role != Role::Owner {
+            return Err(not_owner("only an owner revokes another owner"));
+        }
+        let owners = self.session.participants().filter(|one| one.role == Role::Owner);
+        let left = owners.filter(|one| one.revoked_at.is_none() && one.participant_id != participant_id);
+        if participant.role == Role::Owner && left.count() == 0 {
+            return Err(Refusal::coordination(
+                Code::FailedPrecondition,
+                "LAST_OWNER",
+                "the session needs an owner; admit another before revoking the last",
+            ));
+        }
+        let mut revoked = participant.clone();
+        if revoked.revoked_at.is_none() {
+            revoked.revoked_at = Some(self.now());
+            self.push(Event::ParticipantRevoked {
+                participant_id: participant_id.to_owned(),
+            });
+        }
+        Ok(Answer::Object(json!({ "participant": revoked })))
+    }
+}

@@ -1,0 +1,294 @@
+//! What only a deciding participant does: approving, declining and dropping; and asking the client.
+
+use serde_json::json;
+
+use super::{Answer, Draft, not_found, not_owner};
+use crate::dispatch::SYSTEM_ADDRESS;
+use crate::dispatch::envelope::Kind;
+use crate::refusal::{Code, Refusal};
+use crate::session::event::Event;
+use crate::session::request::RequestChange;
+use crate::session::task::{Choice, Ending, Gate, Mail, Skill, TASK_PROPOSAL, TaskRecord};
+
+use super::requests::NewRequest;
+
+fn precondition(reason: &'static str, message: &str) -> Refusal {
+    Refusal::coordination(Code::FailedPrecondition, reason, message)
+}
+
+impl Draft<'_> {
+    /// A task that is still open, for a caller who decides.
+    fn task_to_judge(&self, task_id: &str) -> Result<TaskRecord, Refusal> {
+        self.only_deciders()?;
+        let task = self
+            .session
+            .task(task_id)
+            .ok_or_else(|| not_found("TASK_NOT_FOUND", "no such task"))?;
+        if self.session.standing(task, self.now()).state.is_terminal() {
+            return Err(precondition(
+                "TASK_CLOSED",
+                "the task has ended and never changes again",
+            ));
+        }
+        Ok(task.clone())
+    }
+
+    fn ending(&self, text: Option<&str>) -> Ending {
+        Ending {
+            at: self.now(),
+            by: self.caller().participant_id.clone(),
+            text: text.map(str::to_owned),
+        }
+    }
+
+    fn judged(&self, task: &TaskRecord) -> Answer {
+        Answer::Task(task.task_id.clone())
+    }
+
+    /// Raises the gate of a handoff's proposal: the system's question to the owner.
+    pub(super) fn raise_proposal(&mut self, task: &TaskRecord, work_item_id: &str, client: &str) {
+        let owner = self.session.owner().map(|owner| owner.address());
+        let id = self.draw.id("gate");
+        let question = Mail {
+            id: id.clone(),
+            thread: id.clone(),
+            from: SYSTEM_ADDRESS.to_owned(),
+            blocking: true,
+            choices: vec![
+                Choice::Approve.as_str().to_owned(),
+                Choice::Decline.as_str().to_owned(),
+            ],
+            data: Some(json!({
+                "type": TASK_PROPOSAL,
+                "task": work_item_id,
+                "proposedBy": client,
+                "message": task.root,
+            })),
+            ..self.mail(
+                Kind::Question,
+                "",
+                owner.into_iter().collect(),
+                "Approve the handoff?".to_owned(),
+            )
+        };
+        let gate = Gate {
+            id,
+            gate_type: TASK_PROPOSAL.to_owned(),
+            opened_at: self.now(),
+            decision: None,
+        };
+        let task_id = task.task_id.clone();
+        self.push(Event::MailPosted {
+            mail: Box::new(question),
+            task_id: Some(task_id.clone()),
+        });
+        self.push(Event::GateOpened { task_id, gate });
+    }
+
+    pub(super) fn decide_proposal(
+        &mut self,
+        task_id: &str,
+        choice: &str,
+        reason: Option<&str>,
+    ) -> Result<Answer, Refusal> {
+        let task = self.task_to_judge(task_id)?;
+        let choice =
+            Choice::parse(choice).ok_or_else(|| Refusal::invalid("choice", "expected approve or decline"))?;
+        let open = task
+            .open_gates()
+            .find(|gate| gate.gate_type == TASK_PROPOSAL)
+            .cloned();
+        let (Some(gate), Some(item)) = (open, task.work_item.clone()) else {
+            return Err(precondition(
+                "NO_OPEN_GATE",
+                "nothing of this task waits for a decision",
+            ));
+        };
+        let decider = self.caller().participant_id.clone();
+        let reply = Mail {
+            thread: gate.id.clone(),
+            reply_to: Some(gate.id.clone()),
+            choice: Some(choice.as_str().to_owned()),
+            ..self.mail(
+                Kind::Answer,
+                &decider,
+                vec![SYSTEM_ADDRESS.to_owned()],
+                String::new(),
+            )
+        };
+        let (told, verdict) = match choice {
+            Choice::Approve => ("Approved by the project owner.", "accept"),
+            Choice::Decline => (reason.unwrap_or("Declined by the project owner."), "decline"),
+        };
+        let to_client = Mail {
+            from: SYSTEM_ADDRESS.to_owned(),
+            reply_to: Some(task.root.clone()),
+            choice: Some(verdict.to_owned()),
+            ..self.mail_to_client(&task, Kind::Answer, told.to_owned())
+        };
+        let answer = to_client.id.clone();
+        for mail in [reply, to_client] {
+            self.push(Event::MailPosted {
+                mail: Box::new(mail),
+                task_id: Some(task_id.to_owned()),
+            });
+        }
+        self.push(Event::GateDecided {
+            task_id: task_id.to_owned(),
+            gate_id: gate.id,
+            answer,
+            choice,
+        });
+        if choice == Choice::Approve {
+            let body = self.session.mail(&task.root).map(|mail| mail.body.clone());
+            let new = NewRequest {
+                title: item.draft.title.clone(),
+                body,
+                to: Vec::new(),
+                max_assignees: 1,
+                expires_in_seconds: None,
+                priority: item.draft.priority,
+                labels: item.draft.labels.clone(),
+                acceptance: item.draft.acceptance,
+            };
+            let request = self.new_request(&new, &task.opened_by, task_id);
+            self.push(Event::RequestCreated {
+                request: Box::new(request),
+            });
+        }
+        Ok(self.judged(&task))
+    }
+
+    pub(super) fn decline(&mut self, task_id: &str, reason: Option<&str>) -> Result<Answer, Refusal> {
+        let task = self.task_to_judge(task_id)?;
+        if task.skill == Skill::Handoff {
+            return self.decide_proposal(task_id, Choice::Decline.as_str(), reason);
+        }
+        let ending = self.ending(reason);
+        self.close_request(&task);
+        self.push(Event::TaskDeclined {
+            task_id: task_id.to_owned(),
+            ending,
+        });
+        Ok(self.judged(&task))
+    }
+
+    pub(super) fn drop_work(&mut self, task_id: &str, reason: Option<&str>) -> Result<Answer, Refusal> {
+        let task = self.task_to_judge(task_id)?;
+        match &task.work_item {
+            None => {
+                return Err(precondition(
+                    "NO_WORK_ITEM",
+                    "only a handoff has work to drop; decline an ask",
+                ));
+            }
+            Some(item) if !item.approved => {
+                return Err(precondition(
+                    "NOT_APPROVED",
+                    "the handoff is still a proposal; decline it",
+                ));
+            }
+            Some(_) => {}
+        }
+        let ending = self.ending(reason);
+        self.close_requests(&task);
+        self.push(Event::TaskDropped {
+            task_id: task_id.to_owned(),
+            ending,
+        });
+        Ok(self.judged(&task))
+    }
+
+    /// Cancels the requests that nobody can do anything for any more once a task has ended: its own, and those of
+    /// what was asked of its work item.
+    fn close_requests(&mut self, task: &TaskRecord) {
+        self.close_request(task);
+        self.close_asked_of(task);
+    }
+
+    /// Cancels the requests of what was asked of a task's work item, which is being dropped.
+    pub(super) fn close_asked_of(&mut self, task: &TaskRecord) {
+        let asked = task.work_item.iter().flat_map(|item| self.session.asked_of(item));
+        for asked in asked.collect::<Vec<_>>() {
+            self.close_request(asked);
+        }
+    }
+
+    /// Cancels the request that carries a task, if it is still open.
+    fn close_request(&mut self, task: &TaskRecord) {
+        let request = task.request_id.as_ref().and_then(|id| self.session.request(id));
+        if let Some(request) = request.filter(|request| !request.state_at(self.now()).is_closed()) {
+            let request_id = request.request_id.clone();
+            self.push(Event::RequestChanged {
+                request_id,
+                change: RequestChange::Cancelled { note: None },
+            });
+        }
+    }
+
+    pub(super) fn cancel_task(&mut self, task_id: &str) -> Result<Answer, Refusal> {
+        let task = self.session.visible_task(task_id, self.caller())?.clone();
+        if task.opened_by != self.caller().participant_id && !self.caller().role.decides() {
+            return Err(not_owner(
+                "only who opened the task, an owner or an admin cancels it",
+            ));
+        }
+        if self.session.standing(&task, self.now()).state.is_terminal() {
+            let message = "the task has ended and can't be canceled";
+            return Err(
+                Refusal::a2a(Code::FailedPrecondition, "TASK_NOT_CANCELABLE", message)
+                    .with_fact("taskId", task_id),
+            );
+        }
+        let ending = self.ending(None);
+        self.close_requests(&task);
+        self.push(Event::TaskCanceled {
+            task_id: task_id.to_owned(),
+            ending,
+        });
+        Ok(self.judged(&task))
+    }
+
+    pub(super) fn ask_client(
+        &mut self,
+        task_id: &str,
+        body: &str,
+        choices: &[String],
+    ) -> Result<Answer, Refusal> {
+        let task = self
+            .session
+            .task(task_id)
+            .ok_or_else(|| not_found("TASK_NOT_FOUND", "no such task"))?;
+        let caller = self.caller();
+        let request = task.request_id.as_ref().and_then(|id| self.session.request(id));
+        let has_it = request.is_some_and(|request| request.is_assigned_to(&caller.participant_id));
+        if !has_it && !caller.role.decides() {
+            return Err(not_owner(
+                "only who has claimed the task's request asks its client",
+            ));
+        }
+        if self.session.standing(task, self.now()).state.is_terminal() {
+            return Err(precondition(
+                "TASK_CLOSED",
+                "the task has ended and never changes again",
+            ));
+        }
+        let task = task.clone();
+        let question = Mail {
+            reply_to: Some(task.root.clone()),
+            blocking: true,
+            choices: choices.to_vec(),
+            ..self.mail_to_client(&task, Kind::Question, body.to_owned())
+        };
+        let mail_id = question.id.clone();
+        self.push(Event::MailPosted {
+            mail: Box::new(question),
+            task_id: Some(task_id.to_owned()),
+        });
+        self.push(Event::QuestionOpened {
+            task_id: task_id.to_owned(),
+            mail_id,
+        });
+        Ok(self.judged(&task))
+    }
+}

@@ -1,0 +1,169 @@
+//! What can happen to a session, and the commits that record it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::credential::Credential;
+use super::participant::Participant;
+use super::request::{Request, RequestChange};
+use super::task::{Choice, Ending, Gate, Mail, TaskRecord};
+use crate::time::Timestamp;
+
+/// Something that happened. Events are facts: they are never refused and never rewritten.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// The session began.
+    SessionCreated {
+        /// Its id.
+        session_id: String,
+        /// 32 random bytes that its page tokens are sealed with.
+        page_key: [u8; 32],
+    },
+    /// Somebody takes part.
+    ParticipantAdded {
+        /// Who.
+        participant: Participant,
+        /// What it authenticates with.
+        credential: Credential,
+    },
+    /// Somebody no longer takes part: its credentials stopped working.
+    ParticipantRevoked {
+        /// Who.
+        participant_id: String,
+    },
+    /// A message was accepted.
+    MailPosted {
+        /// The message.
+        mail: Box<Mail>,
+        /// The task it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_id: Option<String>,
+    },
+    /// A task was opened by the message that came just before.
+    TaskOpened {
+        /// The task.
+        task: Box<TaskRecord>,
+    },
+    /// The system raised a gate about a task.
+    GateOpened {
+        /// The task.
+        task_id: String,
+        /// The gate.
+        gate: Gate,
+    },
+    /// A deciding participant decided a gate.
+    GateDecided {
+        /// The task.
+        task_id: String,
+        /// The gate.
+        gate_id: String,
+        /// The answer's id.
+        answer: String,
+        /// How.
+        choice: Choice,
+    },
+    /// A request was made; with `task_id` it carries that task.
+    RequestCreated {
+        /// The request.
+        request: Box<Request>,
+    },
+    /// Something happened to a request.
+    RequestChanged {
+        /// Which.
+        request_id: String,
+        /// What.
+        #[serde(flatten)]
+        change: RequestChange,
+    },
+    /// The client is asked something: the message that came just before.
+    QuestionOpened {
+        /// The task.
+        task_id: String,
+        /// The question's message.
+        mail_id: String,
+    },
+    /// The client answered a question.
+    QuestionAnswered {
+        /// The task.
+        task_id: String,
+        /// The question's message.
+        mail_id: String,
+    },
+    /// An ask was answered by the message that came just before, or closed by the system with it.
+    TaskAnswered {
+        /// The task.
+        task_id: String,
+        /// The answer's message.
+        mail_id: String,
+    },
+    /// A task was called off.
+    TaskCanceled {
+        /// The task.
+        task_id: String,
+        /// By whom and why.
+        ending: Ending,
+    },
+    /// A deciding participant declined an ask.
+    TaskDeclined {
+        /// The task.
+        task_id: String,
+        /// By whom and why.
+        ending: Ending,
+    },
+    /// A deciding participant dropped the work item of a handoff.
+    TaskDropped {
+        /// The task.
+        task_id: String,
+        /// By whom and why.
+        ending: Ending,
+    },
+    /// A send was recorded under the client's own message id, so that a repeat finds it.
+    SendRecorded {
+        /// Who sent it.
+        participant_id: String,
+        /// The id the client chose.
+        message_id: String,
+        /// SHA-256 of the request's canonical form, as base 32.
+        fingerprint: String,
+        /// The task it opened or continued; none if it was answered with a message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_id: Option<String>,
+        /// The message of the session it became.
+        mail_id: String,
+    },
+}
+
+/// An answer that a repeat of the same operation is given again, byte for byte (session coordination, §9.5).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Remembered {
+    /// The credential that the key belongs to.
+    pub credential_id: String,
+    /// Chosen by the caller.
+    pub key: String,
+    /// SHA-256 of the operation and its parameters, as base 32.
+    pub fingerprint: String,
+    /// The answer.
+    pub answer: Value,
+}
+
+/// One step of a session: all of it is recorded, or nothing is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Commit {
+    /// Its number: one more than that of the commit before.
+    pub seq: u64,
+    /// When it was decided.
+    pub at: Timestamp,
+    /// The participant that acted; none for the operator of the deployment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Unlike that of any other commit.
+    pub nonce: String,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// What a repeat is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remembered: Option<Remembered>,
+}

@@ -1,0 +1,44 @@
+//! A task as those who decide see it.
+
+use serde_json::{Value, json};
+
+use super::Session;
+use super::task::TaskRecord;
+use crate::time::Timestamp;
+
+impl Session {
+    /// A task as its judge sees it: `{taskId, contextId, skill, client, state, text, title?, openedAt, gate?, draft?, requestId?}`.
+    #[must_use]
+    pub fn summary(&self, task: &TaskRecord, now: Timestamp) -> Value {
+        let shown = self.standing(task, now);
+        let mut summary = json!({
+            "taskId": task.task_id,
+            "contextId": task.context_id,
+            "skill": task.skill,
+            "client": task.opened_by,
+            "state": shown.state,
+            "text": shown.text,
+        });
+        let gate = task.open_gates().next();
+        let members = [
+            (
+                "title",
+                task.work_item.as_ref().map(|item| json!(item.draft.title)),
+            ),
+            ("body", self.mail(&task.root).map(|mail| json!(mail.body))),
+            ("openedAt", Some(json!(task.opened_at))),
+            (
+                "gate",
+                gate.map(|gate| json!({"id": gate.id, "type": gate.gate_type, "openedAt": gate.opened_at})),
+            ),
+            ("draft", task.work_item.as_ref().map(|item| json!(item.draft))),
+            ("requestId", task.request_id.as_ref().map(|id| json!(id))),
+        ];
+        if let Some(summary) = summary.as_object_mut() {
+            for (name, value) in members {
+                summary.extend(value.map(|value| (name.to_owned(), value)));
+            }
+        }
+        summary
+    }
+}
