@@ -9,6 +9,7 @@ mod form;
 mod matching;
 mod names;
 mod player;
+mod refusal;
 mod scan;
 pub mod story;
 mod target;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 pub use failure::{Failure, Problem};
 pub use player::play;
+pub use refusal::Refusal;
 pub use story::{Fault, Story};
 pub use target::{Http, Target};
 

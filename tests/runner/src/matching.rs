@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Problem;
 use crate::form::{Form, Kind, form};
-use crate::names::Names;
+use crate::names::{Names, token_of};
 
 /// Compares values, names what is new and collects differences.
 pub(crate) struct Matching<'a> {
@@ -107,7 +107,7 @@ impl Matching<'_> {
     fn form(&mut self, place: &str, form: &Form<'_>, actual: &Value) -> Value {
         let text = actual.as_str().unwrap_or_default();
         let checked = match form {
-            Form::Bind(kind, name) => self.bind(*kind, name, text).map(|()| format!("${{{name}}}")),
+            Form::Bind(kind, name) => self.bind(*kind, name, text),
             Form::Some(kind) if kind.fits(text) => Ok(format!("<{}>", kind.name())),
             Form::Some(kind) => Err(format!("some {}", kind.name())),
             Form::After(name, seconds) => self
@@ -132,15 +132,20 @@ impl Matching<'_> {
         }
     }
 
-    fn bind(&mut self, kind: Kind, name: &str, text: &str) -> Result<(), String> {
+    /// Gives a new value its name, and says how it is written from here on.
+    fn bind(&mut self, kind: Kind, name: &str, text: &str) -> Result<String, String> {
         if !kind.fits(text) {
             return Err(format!("a new {} to be called {name}", kind.name()));
         }
-        if kind == Kind::Time {
-            self.names.bind_time(name, text);
-            return Ok(());
+        let called = match kind {
+            Kind::Token => token_of(name),
+            _ => name.to_owned(),
+        };
+        match kind {
+            Kind::Time => self.names.bind_time(&called, text),
+            _ => self.names.bind(&called, text)?,
         }
-        self.names.bind(name, text)
+        Ok(format!("${{{called}}}"))
     }
 
     fn after(&self, name: &str, seconds: i64, text: &str) -> Result<(), String> {

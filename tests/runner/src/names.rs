@@ -21,6 +21,11 @@ pub(crate) const CONSTANTS: [(&str, &str); 6] = [
 /// Names that are given by where a story plays.
 pub(crate) const PLACES: [&str; 2] = ["base", "session"];
 
+/// What the token of a participant is called.
+pub(crate) fn token_of(name: &str) -> String {
+    format!("{name}.token")
+}
+
 /// Splits a text into what stands for itself and the names in it.
 pub(crate) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
     let mut pieces = Vec::new();

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Problem};
 use crate::matching::Matching;
-use crate::names::Names;
-use crate::scan::token_of;
-use crate::story::{Cast, Expect, Part, Step, Story};
+use crate::names::{Names, token_of};
+use crate::refusal::is_coordination;
+use crate::story::{Cast, Part, Step, Story};
 use crate::target::Target;
 
 /// Headers of an answer that the contract speaks of; a host may add others.
@@ -62,8 +62,7 @@ fn problem(rule: &str) -> Problem {
 
 /// The content type of an answer's body, by the path (A2A 1.0, §11.1; session coordination contract, §1).
 fn content_type(path: &str) -> &'static str {
-    let plain = ["/extensions/", "/operator/", "/.well-known/"];
-    if plain.iter().any(|part| path.contains(part)) {
+    if is_coordination(path) || path.contains("/.well-known/") {
         "application/json"
     } else {
         "application/a2a+json"
@@ -219,22 +218,22 @@ fn compare(matching: &mut Matching<'_>, step: &Step, answer: &Response<Vec<u8>>)
     }
     let mut transcript = format!("< {status}\n");
     let path = step.method_and_path().map_or("", |(_, path)| path);
+    let body = expect.whole_body(path);
     for name in HEADERS {
-        transcript.push_str(&compare_header(matching, name, expect, path, answer.headers()));
+        let usual = (name == "content-type" && body.is_some()).then(|| content_type(path));
+        let expected = expect.headers.get(name).map(String::as_str).or(usual);
+        transcript.push_str(&compare_header(matching, name, expected, answer.headers()));
     }
-    transcript.push_str(&compare_body(matching, expect.body.as_ref(), answer.body()));
+    transcript.push_str(&compare_body(matching, body.as_ref(), answer.body()));
     transcript
 }
 
 fn compare_header(
     matching: &mut Matching<'_>,
     name: &str,
-    expect: &Expect,
-    path: &str,
+    expected: Option<&str>,
     headers: &HeaderMap,
 ) -> String {
-    let usual = (name == "content-type" && expect.body.is_some()).then(|| content_type(path));
-    let expected = expect.headers.get(name).map(String::as_str).or(usual);
     let came: Vec<_> = headers
         .get_all(name)
         .iter()

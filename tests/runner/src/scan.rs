@@ -5,17 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::form::{Form, Kind, form};
-use crate::names::{CONSTANTS, PLACES, Piece, pieces};
+use crate::names::{CONSTANTS, PLACES, Piece, pieces, token_of};
 use crate::story::{Cast, Step, Story};
 
 /// The names of a story up to some step, with whether they were used.
 struct Scan {
     names: BTreeMap<String, bool>,
-}
-
-/// What is written with a name that stands for a participant: the key of its token.
-pub(crate) fn token_of(name: &str) -> String {
-    format!("{name}.token")
 }
 
 fn is_name(text: &str) -> bool {
@@ -129,10 +124,11 @@ impl Scan {
         if !(200..600).contains(&step.expect.status) {
             return Err("expected status to be that of a final answer".to_owned());
         }
-        step.expect
-            .body
-            .iter()
-            .try_for_each(|body| self.value(body, true))
+        if step.expect.body.is_some() && step.expect.error.is_some() {
+            return Err("expected body or error in what is expected, not both".to_owned());
+        }
+        let body = step.expect.whole_body(path);
+        body.iter().try_for_each(|body| self.value(body, true))
     }
 
     fn use_name(&mut self, name: &str) -> Result<(), String> {

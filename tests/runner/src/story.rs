@@ -8,6 +8,7 @@ use a2a_edge::json;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::refusal::Refusal;
 use crate::scan;
 
 /// What is wrong with a story's file.
@@ -95,8 +96,18 @@ pub struct Expect {
     /// Headers beside the content type that the path has.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// The body; absent when there is none.
+    /// The body.
     pub body: Option<Value>,
+    /// The body of a refusal, in short. With neither there is no body.
+    pub error: Option<Refusal>,
+}
+
+impl Expect {
+    /// The body, written out.
+    pub(crate) fn whole_body(&self, path: &str) -> Option<Value> {
+        let error = self.error.as_ref().map(|error| error.body(self.status, path));
+        self.body.clone().or(error)
+    }
 }
 
 impl Step {
