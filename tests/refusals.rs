@@ -148,6 +148,11 @@ fn all_fields_at_fault_are_named_and_who_the_caller_says_to_be_is_ignored() {
         "idempotencyKey",
     ];
     assert_eq!(fields(&reply), expected);
+    let artifacts = json!([{"artifactId": "pr", "parts": [{"text": "t"}]}, {"parts": [{"text": "t"}]}]);
+    let body = json!({"requestId": "", "action": "progress", "artifacts": artifacts});
+    let reply = bench.coordinate(&bench.member, "requests:update", &body);
+    let expected = ["requestId", "artifacts[0].artifactId", "artifacts[1].artifactId"];
+    assert_eq!(fields(&reply), expected);
     let body =
         json!({"title": "t", "participantId": "p-x", "actor": "p-x", "from": "p-x", "createdBy": "p-x"});
     let made = bench.coordinate(&bench.member, "requests:create", &body).ok();
