@@ -119,6 +119,11 @@ fn a_restored_session_decides_as_the_one_it_was_taken_from() {
             assert_eq!(play.session.snapshot(), before, "deciding changes nothing");
             let twin = Session::restore(&before).unwrap();
             assert_eq!(
+                format!("{twin:?}"),
+                format!("{:?}", play.session),
+                "a snapshot holds everything"
+            );
+            assert_eq!(
                 format!("{decided:?}"),
                 format!("{:?}", twin.decide(&command, &context)),
                 "step {step}"
