@@ -190,8 +190,8 @@ impl Player<'_> {
         for (name, value) in headers {
             request = request.header(name, value);
         }
-        for (name, value) in &step.headers {
-            if let Some(value) = value {
+        for (name, header) in &step.headers {
+            for value in header.values() {
                 request = request.header(name, self.names.write(value)?);
             }
         }
