@@ -110,7 +110,7 @@ fn a_restored_session_decides_as_the_one_it_was_taken_from() {
             let (caller, command, idempotency) = play.draw();
             let context = Context {
                 now: play.now,
-                entropy: play.random.bytes(),
+                entropy: play.entropy(),
                 caller: play.callers[caller].clone(),
                 idempotency,
             };
@@ -174,11 +174,11 @@ fn check(play: &Play, at: Timestamp) {
         let projection = project(&facts, SYSTEM_ADDRESS);
         assert_eq!(task.shown.state, projection.state, "{task:?}");
         assert!(task.shown.at <= at, "{task:?}");
-        if !task
+        let within = task
             .canceled
             .as_ref()
-            .is_some_and(|ending| ending.by != task.opened_by)
-        {
+            .is_some_and(|ending| ending.by != task.opened_by);
+        if !within {
             assert_eq!(task.shown.text, projection.text, "{task:?}");
         }
     }
@@ -211,9 +211,7 @@ impl Reader {
         } else {
             Vec::new()
         };
-        let Value::Object(params) = params else {
-            unreachable!()
-        };
+        let params = params.as_object().unwrap().clone();
         let call = Call {
             method,
             params,
@@ -222,7 +220,6 @@ impl Reader {
             now,
             entropy: [0; 32],
         };
-        let before = session.snapshot();
         let step = agent::begin(&self.desk, session, call).map_err(|failed| failed.refusal.to_string())?;
         assert!(step.commit.is_none(), "a read never comes to a commit");
         let mut follow = step.follow;
@@ -230,7 +227,6 @@ impl Reader {
             Poll::Ready(value, _) => value,
             Poll::Wait(_) => panic!("a read waits for nothing"),
         };
-        assert_eq!(session.snapshot(), before);
         Ok(answer)
     }
 

@@ -37,7 +37,7 @@ impl Play {
             owner_name: "wyat".into(),
             owner_kind: Being::Human,
         };
-        let begun = new.begin(now, random.bytes());
+        let begun = new.begin(now, bytes(&mut random));
         let mut session = Session::default();
         assert!(session.apply(&begun.commit));
         let owner = session.authenticate(&begun.token).unwrap();
@@ -65,6 +65,10 @@ impl Play {
         play
     }
 
+    pub fn entropy(&mut self) -> [u8; 32] {
+        bytes(&mut self.random)
+    }
+
     pub fn with_role(&mut self, role: Role) -> usize {
         let of_role: Vec<usize> = (0..self.callers.len())
             .filter(|index| self.callers[*index].role == role)
@@ -80,7 +84,7 @@ impl Play {
     ) -> Result<Decided, Refusal> {
         let context = Context {
             now: self.now,
-            entropy: self.random.bytes(),
+            entropy: self.entropy(),
             caller: self.callers[caller].clone(),
             idempotency,
         };
@@ -421,6 +425,14 @@ impl Play {
             id,
         }]
     }
+}
+
+fn bytes(random: &mut Random) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for chunk in bytes.chunks_mut(8) {
+        chunk.copy_from_slice(&random.next().to_be_bytes());
+    }
+    bytes
 }
 
 fn add(role: Role) -> Command {

@@ -23,12 +23,4 @@ impl Random {
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
-
-    pub fn bytes(&mut self) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next().to_be_bytes());
-        }
-        bytes
-    }
 }
