@@ -170,8 +170,7 @@ impl Scan {
             Form::Bind(_, name) => self.define(name, false),
             Form::Some(_) => Ok(()),
             Form::After(name, _) => self.use_name(name),
-            Form::Repeat(text, _) => self.text(text),
-            Form::List(value, _) => self.value(value, false),
+            Form::Repeat(value, _) | Form::List(value, _) => self.value(value, false),
             Form::Concat(pieces) => pieces.iter().try_for_each(|piece| self.value(piece, false)),
         }
     }
