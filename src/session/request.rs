@@ -168,7 +168,8 @@ impl Request {
     /// The request after a change to it at `at`.
     pub fn change(&mut self, change: &RequestChange, at: Timestamp) {
         match change {
-            RequestChange::Claimed { participant_id } => {
+            RequestChange::Claimed { participant_id, note } => {
+                self.notes.extend(note.clone());
                 self.assignees.push(Assignee {
                     participant_id: participant_id.clone(),
                     claimed_at: at,
@@ -243,6 +244,9 @@ pub enum RequestChange {
     Claimed {
         /// Who.
         participant_id: String,
+        /// A remark.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Note>,
     },
     /// Somebody gave it back.
     Unclaimed {

@@ -38,7 +38,10 @@ pub struct NewRequest {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// The caller takes it.
-    Claim,
+    Claim {
+        /// A remark.
+        note: Option<String>,
+    },
     /// The caller gives it back.
     Unclaim {
         /// Why.
@@ -91,7 +94,7 @@ impl Draft<'_> {
             .ok_or_else(|| not_found("PARTICIPANT_NOT_FOUND", "no such participant"))
     }
 
-    fn note(&self, body: Option<&String>) -> Option<Note> {
+    pub(super) fn note(&self, body: Option<&String>) -> Option<Note> {
         body.map(|body| Note {
             from: self.caller().participant_id.clone(),
             body: body.clone(),
@@ -185,7 +188,7 @@ impl Draft<'_> {
         let caller = self.caller();
         let decides = caller.role.decides();
         let allowed = match action {
-            Action::Claim => return Ok(()),
+            Action::Claim { .. } => return Ok(()),
             Action::Unclaim { .. } | Action::Progress { .. } | Action::Complete { .. } => {
                 request.is_assigned_to(&caller.participant_id)
             }
@@ -205,7 +208,7 @@ impl Draft<'_> {
     fn change(&self, request: &Request, action: &Action) -> Result<RequestChange, Refusal> {
         let caller = self.caller();
         Ok(match action {
-            Action::Claim => {
+            Action::Claim { note } => {
                 if request.is_assigned_to(&caller.participant_id) {
                     return Err(precondition(
                         "ALREADY_CLAIMED",
@@ -227,6 +230,7 @@ impl Draft<'_> {
                 }
                 RequestChange::Claimed {
                     participant_id: caller.participant_id.clone(),
+                    note: self.note(note.as_ref()),
                 }
             }
             Action::Unclaim { note } => RequestChange::Unclaimed {
