@@ -159,7 +159,7 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
         None => None,
     });
     let action = match fields.text("action").unwrap_or_default() {
-        "claim" => Action::Claim,
+        "claim" => Action::Claim { note },
         "unclaim" => Action::Unclaim { note },
         "progress" => Action::Progress {
             note,

@@ -168,11 +168,12 @@ impl Request {
     /// The request after a change to it at `at`.
     pub fn change(&mut self, change: &RequestChange, at: Timestamp) {
         match change {
-            RequestChange::Claimed { participant_id } => {
+            RequestChange::Claimed { participant_id, note } => {
                 self.assignees.push(Assignee {
                     participant_id: participant_id.clone(),
                     claimed_at: at,
                 });
+                self.notes.extend(note.clone());
                 self.state = RequestState::Claimed;
                 self.claimed_at.get_or_insert(at);
             }
@@ -243,6 +244,9 @@ pub enum RequestChange {
     Claimed {
         /// Who.
         participant_id: String,
+        /// A remark.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Note>,
     },
     /// Somebody gave it back.
     Unclaimed {

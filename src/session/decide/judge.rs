@@ -165,7 +165,7 @@ impl Draft<'_> {
             return self.decide_proposal(task_id, Choice::Decline.as_str(), reason);
         }
         let ending = self.ending(reason);
-        self.close_request(&task);
+        self.close_request(&task, None);
         self.push(Event::TaskDeclined {
             task_id: task_id.to_owned(),
             ending,
@@ -191,7 +191,7 @@ impl Draft<'_> {
             Some(_) => {}
         }
         let ending = self.ending(reason);
-        self.close_requests(&task);
+        self.close_requests(&task, reason);
         self.push(Event::TaskDropped {
             task_id: task_id.to_owned(),
             ending,
@@ -199,10 +199,10 @@ impl Draft<'_> {
         Ok(self.judged(&task))
     }
 
-    /// Cancels the requests that nobody can do anything for any more once a task has ended: its own, and those of
-    /// what was asked of its work item.
-    fn close_requests(&mut self, task: &TaskRecord) {
-        self.close_request(task);
+    /// Cancels the requests that nobody can do anything for any more once a task has ended: its own, which says why,
+    /// and those of what was asked of its work item.
+    fn close_requests(&mut self, task: &TaskRecord, why: Option<&str>) {
+        self.close_request(task, why);
         self.close_asked_of(task);
     }
 
@@ -210,18 +210,19 @@ impl Draft<'_> {
     pub(super) fn close_asked_of(&mut self, task: &TaskRecord) {
         let asked = task.work_item.iter().flat_map(|item| self.session.asked_of(item));
         for asked in asked.collect::<Vec<_>>() {
-            self.close_request(asked);
+            self.close_request(asked, None);
         }
     }
 
-    /// Cancels the request that carries a task, if it is still open.
-    fn close_request(&mut self, task: &TaskRecord) {
+    /// Cancels the request that carries a task, if it is still open, with a note to those who read it.
+    fn close_request(&mut self, task: &TaskRecord, why: Option<&str>) {
         let request = task.request_id.as_ref().and_then(|id| self.session.request(id));
         if let Some(request) = request.filter(|request| !request.state_at(self.now()).is_closed()) {
             let request_id = request.request_id.clone();
+            let note = self.note(why);
             self.push(Event::RequestChanged {
                 request_id,
-                change: RequestChange::Cancelled { note: None },
+                change: RequestChange::Cancelled { note },
             });
         }
     }
@@ -241,7 +242,7 @@ impl Draft<'_> {
             );
         }
         let ending = self.ending(None);
-        self.close_requests(&task);
+        self.close_requests(&task, None);
         self.push(Event::TaskCanceled {
             task_id: task_id.to_owned(),
             ending,

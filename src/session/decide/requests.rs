@@ -38,7 +38,10 @@ pub struct NewRequest {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// The caller takes it.
-    Claim,
+    Claim {
+        /// A remark.
+        note: Option<String>,
+    },
     /// The caller gives it back.
     Unclaim {
         /// Why.
@@ -91,10 +94,11 @@ impl Draft<'_> {
             .ok_or_else(|| not_found("PARTICIPANT_NOT_FOUND", "no such participant"))
     }
 
-    fn note(&self, body: Option<&String>) -> Option<Note> {
+    /// A remark of the caller on a request.
+    pub(super) fn note(&self, body: Option<&str>) -> Option<Note> {
         body.map(|body| Note {
             from: self.caller().participant_id.clone(),
-            body: body.clone(),
+            body: body.to_owned(),
             at: self.now(),
         })
     }
@@ -185,7 +189,7 @@ impl Draft<'_> {
         let caller = self.caller();
         let decides = caller.role.decides();
         let allowed = match action {
-            Action::Claim => return Ok(()),
+            Action::Claim { .. } => return Ok(()),
             Action::Unclaim { .. } | Action::Progress { .. } | Action::Complete { .. } => {
                 request.is_assigned_to(&caller.participant_id)
             }
@@ -205,7 +209,7 @@ impl Draft<'_> {
     fn change(&self, request: &Request, action: &Action) -> Result<RequestChange, Refusal> {
         let caller = self.caller();
         Ok(match action {
-            Action::Claim => {
+            Action::Claim { note } => {
                 if request.is_assigned_to(&caller.participant_id) {
                     return Err(precondition(
                         "ALREADY_CLAIMED",
@@ -227,27 +231,28 @@ impl Draft<'_> {
                 }
                 RequestChange::Claimed {
                     participant_id: caller.participant_id.clone(),
+                    note: self.note(note.as_deref()),
                 }
             }
             Action::Unclaim { note } => RequestChange::Unclaimed {
                 participant_id: caller.participant_id.clone(),
-                note: self.note(note.as_ref()),
+                note: self.note(note.as_deref()),
             },
             Action::Progress {
                 note,
                 stage,
                 artifacts,
             } => RequestChange::Progressed {
-                note: self.note(note.as_ref()),
+                note: self.note(note.as_deref()),
                 stage: *stage,
                 artifacts: artifacts.clone(),
             },
             Action::Complete { note, artifacts } => RequestChange::Completed {
-                note: self.note(note.as_ref()),
+                note: self.note(note.as_deref()),
                 artifacts: artifacts.clone(),
             },
             Action::Cancel { note } => RequestChange::Cancelled {
-                note: self.note(note.as_ref()),
+                note: self.note(note.as_deref()),
             },
             Action::Reassign { assignee, note } => {
                 if self.taking_part(assignee)?.role == Role::Client {
@@ -256,7 +261,7 @@ impl Draft<'_> {
                 }
                 RequestChange::Reassigned {
                     participant_id: assignee.clone(),
-                    note: self.note(note.as_ref()),
+                    note: self.note(note.as_deref()),
                 }
             }
         })
