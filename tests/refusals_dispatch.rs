@@ -448,6 +448,23 @@ fn a_client_addresses_the_owner_who_still_takes_part() {
 }
 
 #[test]
+fn a_tenant_that_is_no_text_is_refused_and_an_empty_one_names_none() {
+    let bench = Bench::new();
+    let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "Please."}]});
+    let send = |tenant: Value| {
+        let body = json!({"tenant": tenant, "message": message}).to_string();
+        bench.request("POST", "/message:send", &bench.client, "", body.as_bytes())
+    };
+    for tenant in [json!(bench.session), json!(""), Value::Null] {
+        send(tenant).ok();
+    }
+    assert_eq!(send(json!("another")).status, 404);
+    for tenant in [json!(7), json!([bench.session]), json!(false)] {
+        assert_eq!(refused(&send(tenant)), invalid("tenant"));
+    }
+}
+
+#[test]
 fn references_reach_what_the_client_sees_and_nothing_else() {
     let bench = Bench::new();
     let stranger = bench.admit("client");
