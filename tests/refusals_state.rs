@@ -103,6 +103,32 @@ fn the_members_read_why_work_was_dropped_and_the_client_does_not() {
 }
 
 #[test]
+fn who_does_its_own_request_answers_as_the_agent() {
+    let bench = Bench::new();
+    let request = bench
+        .coordinate(&bench.member, "requests:create", &json!({"title": "Mine"}))
+        .ok()["request"]
+        .clone();
+    let id = request["requestId"].as_str().unwrap();
+    update(&bench, &bench.member, id, "claim").ok();
+    let body = json!({"requestId": id, "action": "complete", "note": "Done by myself."});
+    bench.coordinate(&bench.member, "requests:update", &body).ok();
+    let task = bench
+        .task(&bench.member, "", request["taskId"].as_str().unwrap())
+        .ok();
+    let said = |index: usize| {
+        let message = &task["history"][index];
+        (message["role"].clone(), message["parts"][0]["text"].clone())
+    };
+    assert_eq!(said(0), (json!("ROLE_USER"), json!("Mine")));
+    assert_eq!(said(1), (json!("ROLE_AGENT"), json!("Done by myself.")));
+    assert_eq!(
+        task["history"][1]["messageId"],
+        task["status"]["message"]["messageId"]
+    );
+}
+
+#[test]
 fn only_whose_it_is_acts_on_a_request() {
     let bench = Bench::new();
     let other = bench.admit("member");
