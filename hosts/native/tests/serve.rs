@@ -168,6 +168,21 @@ fn a_second_server_on_the_same_data_says_so() {
 }
 
 #[test]
+fn a_store_without_the_session_of_the_first_start_is_not_served() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    Desk::start(&data, &[]).stop();
+    let store = std::path::Path::new(&data).join("sessions.redb");
+    let lost = |store: &std::path::Path| std::fs::remove_file(store).unwrap();
+    let emptied = |store: &std::path::Path| drop(std::fs::File::create(store).unwrap());
+    for lose in [lost, emptied] {
+        lose(&store);
+        let start = run_with(&["serve", "--listen", "127.0.0.1:0", "--data", &data], "").ended(5);
+        assert!(start.err.contains("does not have the session"), "{start:?}");
+    }
+}
+
+#[test]
 fn a_setting_that_is_no_good_is_named_by_its_option() {
     for (option, value) in [("--public-url", "desk.example.org"), ("--name", "")] {
         let scratch = Scratch::new();
