@@ -84,6 +84,23 @@ fn every_action_keeps_its_note() {
 }
 
 #[test]
+fn the_members_read_what_the_owner_approved_with_and_the_client_does_not() {
+    let bench = Bench::new();
+    let handoff = json!({"metadata": {support::WORK: {"skill": "handoff", "title": "t"}}});
+    let task = bench.send(&bench.client, "", &handoff).ok()["task"]["id"].clone();
+    let body = json!({"taskId": task, "note": "Only the parser, please."});
+    bench.operate(&bench.owner, "tasks:approve", &body).ok();
+    let listed = bench.coordinate(&bench.member, "requests:list", &json!({})).ok();
+    let notes = &listed["requests"][0]["notes"];
+    assert_eq!(notes[0]["body"], "Only the parser, please.", "{listed}");
+    assert_eq!(notes[0]["from"], participant(&bench, &bench.owner));
+    let seen = bench
+        .task(&bench.client, support::WORK, task.as_str().unwrap())
+        .ok();
+    assert!(!seen.to_string().contains("parser"), "{seen}");
+}
+
+#[test]
 fn the_members_read_why_work_was_dropped_and_the_client_does_not() {
     let bench = Bench::new();
     let handoff = json!({"metadata": {support::WORK: {"skill": "handoff", "title": "t"}}});
