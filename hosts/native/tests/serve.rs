@@ -182,6 +182,25 @@ fn a_store_without_the_session_of_the_first_start_is_not_served() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn tokens_that_could_not_be_shown_lead_to_another_session() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let start = binary()
+        .args(["serve", "--listen", "127.0.0.1:0", "--data", &data])
+        .stdout(full)
+        .output()
+        .unwrap();
+    let why = String::from_utf8_lossy(&start.stderr).into_owned();
+    assert_eq!(start.status.code(), Some(5), "{why}");
+    assert!(why.contains("standard output"), "{why}");
+    let desk = Desk::start(&data, &[]);
+    desk.run(desk.token("owner"), &["task", "open"], "").ended(0);
+    desk.stop();
+}
+
 #[test]
 fn a_setting_that_is_no_good_is_named_by_its_option() {
     for (option, value) in [("--public-url", "desk.example.org"), ("--name", "")] {

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use super::welcome::Welcome;
-use super::{finish, print};
+use super::{finish, print, unprinted};
 use crate::bootstrap::first_session;
 use crate::data::{self, DataDirectory};
 use crate::failure::{Failure, exit};
@@ -128,7 +128,7 @@ impl Serve {
                         tokens: None,
                     },
                     json,
-                );
+                )?;
             }
             None => {
                 let first = first_session(native.as_ref(), &operator).await?;
@@ -139,7 +139,7 @@ impl Serve {
                         tokens: Some(first.tokens),
                     },
                     json,
-                );
+                )?;
                 // Only now: a crash before the tokens were shown leads to another session, not to one that
                 // nobody can enter.
                 directory.remember_session(&first.id)?;
@@ -194,8 +194,8 @@ fn lost_session(session: &str, directory: &DataDirectory) -> Failure {
     ))
 }
 
-fn greet(welcome: &Welcome, json: bool) {
-    print(&if json { welcome.json() } else { welcome.text() });
+fn greet(welcome: &Welcome, json: bool) -> Result<(), Failure> {
+    print(&if json { welcome.json() } else { welcome.text() }).map_err(|error| unprinted(&error))
 }
 
 /// The address that a client on this machine uses.

@@ -201,7 +201,7 @@ impl Cancel {
 impl Open {
     fn run(self, common: &Common) -> Outcome {
         let body = json!({"state": word(self.state)});
-        let answer = common.client().post("/operator/v1/tasks:list", &body)?;
+        let answer = common.deciding()?.operate("tasks:list", &body)?;
         let waits = |task: &Value| task.pointer("/gate/type").is_some();
         let rows = show::list(&answer, "tasks").map(|task| {
             [
