@@ -201,12 +201,11 @@ impl<H: Host> Exchange<'_, H> {
         } else {
             read::body(self.request)?
         };
-        if params
-            .get("tenant")
-            .and_then(Value::as_str)
-            .is_some_and(|named| !named.is_empty() && named != seat.id())
-        {
-            return Err(no_such_session().into());
+        match params.get("tenant") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(named)) if named.is_empty() || named == seat.id() => {}
+            Some(Value::String(_)) => return Err(no_such_session().into()),
+            Some(_) => return Err(Refusal::invalid("tenant", "expected a string").into()),
         }
         if let Some(task) = task {
             let name = if method.name().contains("PushNotificationConfig") {

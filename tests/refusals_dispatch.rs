@@ -424,6 +424,47 @@ fn a_client_addresses_the_work_items_of_its_own_approved_handoffs() {
 }
 
 #[test]
+fn a_client_addresses_the_owner_who_still_takes_part() {
+    let bench = Bench::new();
+    let heir = bench.admit("owner");
+    let (first, second) = (bench.address(&bench.owner), bench.address(&heir));
+    let to = |address: &str| bench.send(&bench.client, ENVELOPE, &envelope(json!({ "to": [address] })));
+    let refusal = forbidden("FORBIDDEN_ADDRESS", "to[0]");
+    task(to(&first));
+    assert_eq!(refused(&to(&second)), refusal);
+    let id = first.split_once(':').unwrap().1;
+    bench
+        .operate(&heir, "participants:revoke", &json!({ "participantId": id }))
+        .ok();
+    task(to(&second));
+    assert_eq!(refused(&to(&first)), refusal);
+    let held = bench.send(
+        &bench.client,
+        "",
+        &json!({"messageId": "m", "extensions": [ENVELOPE]}),
+    );
+    let text = &held.ok()["task"]["status"]["message"]["parts"][0]["text"];
+    assert_eq!(*text, format!("Waiting in the mailbox of {second}."));
+}
+
+#[test]
+fn a_tenant_that_is_no_text_is_refused_and_an_empty_one_names_none() {
+    let bench = Bench::new();
+    let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "Please."}]});
+    let send = |tenant: Value| {
+        let body = json!({"tenant": tenant, "message": message}).to_string();
+        bench.request("POST", "/message:send", &bench.client, "", body.as_bytes())
+    };
+    for tenant in [json!(bench.session), json!(""), Value::Null] {
+        send(tenant).ok();
+    }
+    assert_eq!(send(json!("another")).status, 404);
+    for tenant in [json!(7), json!([bench.session]), json!(false)] {
+        assert_eq!(refused(&send(tenant)), invalid("tenant"));
+    }
+}
+
+#[test]
 fn references_reach_what_the_client_sees_and_nothing_else() {
     let bench = Bench::new();
     let stranger = bench.admit("client");

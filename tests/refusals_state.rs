@@ -54,6 +54,98 @@ fn claims_are_refused_with_the_reason_of_the_first_rule_they_break() {
 }
 
 #[test]
+fn every_action_keeps_its_note() {
+    let bench = Bench::new();
+    for (role, before, action) in [
+        ("member", None, "claim"),
+        ("member", Some("claim"), "unclaim"),
+        ("member", Some("claim"), "progress"),
+        ("member", Some("claim"), "complete"),
+        ("admin", None, "cancel"),
+        ("admin", None, "reassign"),
+    ] {
+        let caller = bench.admit(role);
+        let request = create(&bench, &json!({}));
+        if let Some(before) = before {
+            update(&bench, &caller, &request, before).ok();
+        }
+        let mut body = json!({"requestId": request, "action": action, "note": "Starting with the tests"});
+        if action == "reassign" {
+            body["assignee"] = json!(participant(&bench, &bench.member));
+        }
+        let changed = bench.coordinate(&caller, "requests:update", &body).ok();
+        let notes = &changed["request"]["notes"];
+        assert_eq!(notes[0]["body"], "Starting with the tests", "{action}: {changed}");
+        assert_eq!(notes[0]["from"], participant(&bench, &caller), "{action}");
+        let listed = bench.coordinate(&caller, "requests:list", &json!({})).ok();
+        let listed = listed["requests"].as_array().unwrap();
+        assert_eq!(listed.last().unwrap()["notes"], *notes, "{action}");
+    }
+}
+
+#[test]
+fn the_members_read_what_the_owner_approved_with_and_the_client_does_not() {
+    let bench = Bench::new();
+    let handoff = json!({"metadata": {support::WORK: {"skill": "handoff", "title": "t"}}});
+    let task = bench.send(&bench.client, "", &handoff).ok()["task"]["id"].clone();
+    let body = json!({"taskId": task, "note": "Only the parser, please."});
+    bench.operate(&bench.owner, "tasks:approve", &body).ok();
+    let listed = bench.coordinate(&bench.member, "requests:list", &json!({})).ok();
+    let notes = &listed["requests"][0]["notes"];
+    assert_eq!(notes[0]["body"], "Only the parser, please.", "{listed}");
+    assert_eq!(notes[0]["from"], participant(&bench, &bench.owner));
+    let seen = bench
+        .task(&bench.client, support::WORK, task.as_str().unwrap())
+        .ok();
+    assert!(!seen.to_string().contains("parser"), "{seen}");
+}
+
+#[test]
+fn the_members_read_why_work_was_dropped_and_the_client_does_not() {
+    let bench = Bench::new();
+    let handoff = json!({"metadata": {support::WORK: {"skill": "handoff", "title": "t"}}});
+    let task = bench.send(&bench.client, "", &handoff).ok()["task"]["id"].clone();
+    let of = json!({ "taskId": task });
+    bench.operate(&bench.owner, "tasks:approve", &of).ok();
+    let body = json!({"taskId": task, "reason": "Superseded by the rewrite."});
+    bench.operate(&bench.owner, "tasks:drop", &body).ok();
+    let listed = bench.coordinate(&bench.member, "requests:list", &json!({})).ok();
+    let notes = &listed["requests"][0]["notes"];
+    assert_eq!(notes[0]["body"], "Superseded by the rewrite.", "{listed}");
+    assert_eq!(notes[0]["from"], participant(&bench, &bench.owner));
+    let seen = bench
+        .task(&bench.client, support::WORK, task.as_str().unwrap())
+        .ok();
+    assert!(!seen.to_string().contains("Superseded"), "{seen}");
+}
+
+#[test]
+fn who_does_its_own_request_answers_as_the_agent() {
+    let bench = Bench::new();
+    let request = bench
+        .coordinate(&bench.member, "requests:create", &json!({"title": "Mine"}))
+        .ok()["request"]
+        .clone();
+    let id = request["requestId"].as_str().unwrap();
+    update(&bench, &bench.member, id, "claim").ok();
+    let body = json!({"requestId": id, "action": "complete", "note": "Done by myself."});
+    bench.coordinate(&bench.member, "requests:update", &body).ok();
+    let task = bench
+        .task(&bench.member, "", request["taskId"].as_str().unwrap())
+        .ok();
+    let said = |index: usize| {
+        let message = &task["history"][index];
+        (message["role"].clone(), message["parts"][0]["text"].clone())
+    };
+    assert_eq!(said(0), (json!("ROLE_USER"), json!("Mine")));
+    assert_eq!(said(1), (json!("ROLE_AGENT"), json!("Done by myself.")));
+    assert_eq!(
+        task["history"][1]["messageId"],
+        task["status"]["message"]["messageId"]
+    );
+}
+
+#[test]
 fn only_whose_it_is_acts_on_a_request() {
     let bench = Bench::new();
     let other = bench.admit("member");

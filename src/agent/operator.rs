@@ -107,12 +107,15 @@ pub const VERBS: &[Verb] = &[
     },
     Verb {
         segment: "tasks:approve",
-        params: &[TASK],
+        params: &[
+            TASK,
+            Param::optional("note", REASON, "A word to those who do the work"),
+        ],
         about: "Approves the proposal of a handoff: its work can be claimed",
         effect: Effect::Write(|fields| Command::DecideProposal {
             task_id: fields.owned("taskId").unwrap_or_default(),
             choice: "approve".to_owned(),
-            reason: None,
+            reason: fields.owned("note"),
         }),
     },
     Verb {

@@ -10,7 +10,7 @@ use crate::desk::Desk;
 use crate::dispatch::SYSTEM_ADDRESS;
 use crate::dispatch::artifact::{Results, WorkArtifact};
 use crate::dispatch::envelope::Kind;
-use crate::dispatch::facts::{Facts, Note};
+use crate::dispatch::facts::Note;
 use crate::dispatch::placement::{self, Active};
 use crate::dispatch::projection::project;
 use crate::extension::{Activations, HasMetadata as _};
@@ -103,7 +103,7 @@ impl<'a> View<'a> {
         if !shape.artifacts {
             task.artifacts.clear();
         }
-        task.history = self.history(record, &facts, shape.history);
+        task.history = self.history(record, shape.history);
         if self.coordination
             && let Some(request) = self.session.request_of(record)
         {
@@ -138,25 +138,25 @@ impl<'a> View<'a> {
     }
 
     /// The newest messages that the client may see, oldest first.
-    fn history(&self, record: &TaskRecord, facts: &Facts<'_>, limit: Option<usize>) -> Vec<Message> {
+    fn history(&self, record: &TaskRecord, limit: Option<usize>) -> Vec<Message> {
         let ids = std::iter::once(&record.root).chain(&record.scope);
         let seen: Vec<&Mail> = ids
             .filter_map(|id| self.session.mail(id))
             .filter(|mail| !self.session.is_gate_traffic(mail))
             .collect();
         let skipped = limit.map_or(0, |limit| seen.len().saturating_sub(limit));
-        let client = facts.client.unwrap_or_default();
         seen.into_iter()
             .skip(skipped)
-            .map(|mail| self.message(mail, record, client))
+            .map(|mail| self.message(mail, record))
             .collect()
     }
 
-    /// A message of the session as an A2A message: a client's as it was sent.
-    pub(super) fn message(&self, mail: &Mail, record: &TaskRecord, client: &str) -> Message {
+    /// A message of the session as an A2A message: a client's as it was sent. All others are the agent's but the one
+    /// that opened the task: who asks the session for work may well do it too.
+    pub(super) fn message(&self, mail: &Mail, record: &TaskRecord) -> Message {
         let mut message = mail.sent.clone().unwrap_or_else(|| {
             let mut message = Message::agent(&mail.id, &mail.body);
-            if mail.from == client {
+            if mail.id == record.root {
                 message.role = Role::User;
             }
             message

@@ -199,10 +199,13 @@ impl Session {
         self.sends.get(participant_id)?.get(message_id)
     }
 
-    /// The first owner of the session.
+    /// The owner whom the session's clients write to: the first of those who still take part.
     #[must_use]
     pub fn owner(&self) -> Option<&Participant> {
-        let owners = self.participants.values().filter(|one| one.role == Role::Owner);
+        let owners = self
+            .participants
+            .values()
+            .filter(|one| one.role == Role::Owner && one.revoked_at.is_none());
         owners.min_by(|a, b| (a.added_at, &a.participant_id).cmp(&(b.added_at, &b.participant_id)))
     }
 

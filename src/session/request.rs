@@ -169,11 +169,11 @@ impl Request {
     pub fn change(&mut self, change: &RequestChange, at: Timestamp) {
         match change {
             RequestChange::Claimed { participant_id, note } => {
-                self.notes.extend(note.clone());
                 self.assignees.push(Assignee {
                     participant_id: participant_id.clone(),
                     claimed_at: at,
                 });
+                self.notes.extend(note.clone());
                 self.state = RequestState::Claimed;
                 self.claimed_at.get_or_insert(at);
             }

@@ -298,7 +298,7 @@ impl Play {
             Some(Some(Stage::Landing)),
         ];
         let action = match self.random.below(14) {
-            0..=4 => Action::Claim { note },
+            0..=4 => Action::Claim { note: None },
             5..=6 => Action::Unclaim { note },
             7..=9 => Action::Progress {
                 note,

@@ -20,7 +20,9 @@ const A2A_JSON: &str = "application/a2a+json";
 #[derive(Clone)]
 pub struct Client {
     agent: Agent,
-    /// Without a trailing slash.
+    /// Address of the deployment, without a trailing slash.
+    root: String,
+    /// Address of the session's agent: the deployment's, with the session where one must be named.
     base: String,
     token: Option<String>,
     extensions: Vec<String>,
@@ -30,10 +32,11 @@ impl Client {
     /// A client of the agent at `url`, for the session `tenant` where one must be named.
     #[must_use]
     pub fn new(url: &str, tenant: Option<&str>, token: Option<String>) -> Self {
-        let mut base = url.trim_end_matches('/').to_owned();
-        if let Some(tenant) = tenant {
-            base = format!("{base}/{}", segment(tenant));
-        }
+        let root = url.trim_end_matches('/').to_owned();
+        let base = match tenant {
+            Some(tenant) => format!("{root}/{}", segment(tenant)),
+            None => root.clone(),
+        };
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             // A token goes nowhere but where it was meant to go.
@@ -45,6 +48,7 @@ impl Client {
             .new_agent();
         Self {
             agent,
+            root,
             base,
             token,
             extensions: Vec::new(),
@@ -68,7 +72,11 @@ impl Client {
             .map(|(name, value)| format!("{name}={}", segment(value)))
             .collect();
         let separator = if query.is_empty() { "" } else { "?" };
-        let request = self.request("GET", &format!("{path}{separator}{}", query.join("&")));
+        let request = self.request(
+            "GET",
+            &self.base,
+            &format!("{path}{separator}{}", query.join("&")),
+        );
         let request = request.body(()).map_err(|error| bad_request(&error))?;
         self.answer(self.agent.run(request))
     }
@@ -78,17 +86,30 @@ impl Client {
     /// # Errors
     /// As for [`Client::get`].
     pub fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        let request = self.request("POST", path).header("Content-Type", A2A_JSON);
+        self.post_to(&self.base, path, body)
+    }
+
+    /// Asks one of the owner's or the operator's verbs, such as `tasks:approve`. They are the deployment's, and the
+    /// token alone says in which session.
+    ///
+    /// # Errors
+    /// As for [`Client::get`].
+    pub fn operate(&self, verb: &str, body: &Value) -> Result<Value, Failure> {
+        self.post_to(&self.root, &format!("/operator/v1/{verb}"), body)
+    }
+
+    fn post_to(&self, base: &str, path: &str, body: &Value) -> Result<Value, Failure> {
+        let request = self.request("POST", base, path).header("Content-Type", A2A_JSON);
         let request = request
             .body(body.to_string())
             .map_err(|error| bad_request(&error))?;
         self.answer(self.agent.run(request))
     }
 
-    fn request(&self, method: &str, path: &str) -> request::Builder {
+    fn request(&self, method: &str, base: &str, path: &str) -> request::Builder {
         let mut request = Request::builder()
             .method(method)
-            .uri(format!("{}{path}", self.base))
+            .uri(format!("{base}{path}"))
             .header("Accept", "application/a2a+json, application/json")
             .header("A2A-Version", a2a_edge::a2a::PROTOCOL_VERSION);
         if let Some(token) = &self.token {
@@ -115,7 +136,12 @@ impl Client {
             .with_config()
             .limit(ANSWER_BYTES)
             .read_to_vec()
-            .map_err(|error| unreachable(&error))?;
+            .map_err(|error| match error {
+                ureq::Error::BodyExceedsLimit(limit) => {
+                    Failure::Unreadable(format!("HTTP {status}, an answer of more than {limit} bytes"))
+                }
+                error => unreachable(&error),
+            })?;
         read(status, &body)
     }
 }

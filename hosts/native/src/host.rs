@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use a2a_edge::serve::{self, Desk, Host, Sessions};
-use a2a_edge::store::StoreError;
+use a2a_edge::store::{Store as _, StoreError};
 use a2a_edge::time::Timestamp;
 use http::{Request, Response};
 use serde_json::json;
@@ -40,6 +40,17 @@ impl Native {
 }
 
 impl Native {
+    /// Whether the store has a session.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub async fn has_session(&self, session: &str) -> Result<bool, Failure> {
+        let first = self.store.history(session, 0, 1).await;
+        first
+            .map(|commits| !commits.is_empty())
+            .map_err(|error| Failure::Local(error.to_string()))
+    }
+
     /// Answers those who wait with what there is: the server is about to end.
     pub fn close(&self) {
         self.bell.close();

@@ -347,6 +347,25 @@ fn work_is_given_back_and_reassigned() {
 }
 
 #[test]
+fn a_named_session_is_the_tokens_own_for_the_owner_too() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &[]);
+    let session = desk.welcome["sessionId"].as_str().unwrap().to_owned();
+    let ask = |tenant: &str, words: &[&str]| {
+        let words: Vec<&str> = ["--tenant", tenant]
+            .into_iter()
+            .chain(words.iter().copied())
+            .collect();
+        desk.run_as("owner", &words)
+    };
+    ask(&session, &["task", "open"]).ended(0);
+    ask(&session, &["task", "list"]).ended(0);
+    ask("another", &["task", "list"]).ended(1);
+    let refused = ask("another", &["participant", "add", "Bob"]).ended(2);
+    assert!(refused.err.contains("another session"), "{refused:?}");
+}
+
+#[test]
 fn each_role_is_held_to_what_it_may() {
     let scratch = Scratch::new();
     let desk = Desk::start(&scratch.data(), &[]);

@@ -82,6 +82,11 @@ fn the_command_line_is_checked_with_exit_code_2() {
         &["send", "--handoff"],
         &["send", "--status", "t", "--handoff", "x"],
         &["task"],
+        // What a script passes when its variable is empty.
+        &["task", "get", ""],
+        &["task", "cancel", ""],
+        &["send", "--task", "", "Yes."],
+        &["send", "--context", "", "Yes."],
         &["serve", "--listen", "nowhere"],
         &["serve", "--wait-limit", "0"],
     ] {

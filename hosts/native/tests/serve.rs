@@ -168,6 +168,40 @@ fn a_second_server_on_the_same_data_says_so() {
 }
 
 #[test]
+fn a_store_without_the_session_of_the_first_start_is_not_served() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    Desk::start(&data, &[]).stop();
+    let store = std::path::Path::new(&data).join("sessions.redb");
+    let lost = |store: &std::path::Path| std::fs::remove_file(store).unwrap();
+    let emptied = |store: &std::path::Path| drop(std::fs::File::create(store).unwrap());
+    for lose in [lost, emptied] {
+        lose(&store);
+        let start = run_with(&["serve", "--listen", "127.0.0.1:0", "--data", &data], "").ended(5);
+        assert!(start.err.contains("does not have the session"), "{start:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn tokens_that_could_not_be_shown_lead_to_another_session() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let start = binary()
+        .args(["serve", "--listen", "127.0.0.1:0", "--data", &data])
+        .stdout(full)
+        .output()
+        .unwrap();
+    let why = String::from_utf8_lossy(&start.stderr).into_owned();
+    assert_eq!(start.status.code(), Some(5), "{why}");
+    assert!(why.contains("standard output"), "{why}");
+    let desk = Desk::start(&data, &[]);
+    desk.run(desk.token("owner"), &["task", "open"], "").ended(0);
+    desk.stop();
+}
+
+#[test]
 fn a_setting_that_is_no_good_is_named_by_its_option() {
     for (option, value) in [("--public-url", "desk.example.org"), ("--name", "")] {
         let scratch = Scratch::new();

@@ -151,7 +151,8 @@ impl Draft<'_> {
                 labels: item.draft.labels.clone(),
                 acceptance: item.draft.acceptance,
             };
-            let request = self.new_request(&new, &task.opened_by, task_id);
+            let mut request = self.new_request(&new, &task.opened_by, task_id);
+            request.notes.extend(self.note(reason));
             self.push(Event::RequestCreated {
                 request: Box::new(request),
             });
@@ -165,7 +166,7 @@ impl Draft<'_> {
             return self.decide_proposal(task_id, Choice::Decline.as_str(), reason);
         }
         let ending = self.ending(reason);
-        self.close_request(&task, reason);
+        self.close_request(&task, None);
         self.push(Event::TaskDeclined {
             task_id: task_id.to_owned(),
             ending,
@@ -199,10 +200,10 @@ impl Draft<'_> {
         Ok(self.judged(&task))
     }
 
-    /// Cancels the requests that nobody can do anything for any more once a task has ended: its own, and those of
-    /// what was asked of its work item.
-    fn close_requests(&mut self, task: &TaskRecord, reason: Option<&str>) {
-        self.close_request(task, reason);
+    /// Cancels the requests that nobody can do anything for any more once a task has ended: its own, which says why,
+    /// and those of what was asked of its work item.
+    fn close_requests(&mut self, task: &TaskRecord, why: Option<&str>) {
+        self.close_request(task, why);
         self.close_asked_of(task);
     }
 
@@ -214,16 +215,15 @@ impl Draft<'_> {
         }
     }
 
-    /// Cancels the request that carries a task, if it is still open; the members read why in its notes.
-    fn close_request(&mut self, task: &TaskRecord, reason: Option<&str>) {
+    /// Cancels the request that carries a task, if it is still open, with a note to those who read it.
+    fn close_request(&mut self, task: &TaskRecord, why: Option<&str>) {
         let request = task.request_id.as_ref().and_then(|id| self.session.request(id));
         if let Some(request) = request.filter(|request| !request.state_at(self.now()).is_closed()) {
             let request_id = request.request_id.clone();
+            let note = self.note(why);
             self.push(Event::RequestChanged {
                 request_id,
-                change: RequestChange::Cancelled {
-                    note: self.note(reason.map(str::to_owned).as_ref()),
-                },
+                change: RequestChange::Cancelled { note },
             });
         }
     }

@@ -52,7 +52,7 @@ pub enum Command {
         task_id: String,
         /// `approve` or `decline`.
         choice: String,
-        /// For the client, with a decline.
+        /// With a decline for the client, with an approval for those who do the work.
         reason: Option<String>,
     },
     /// An ask, or the proposal of a handoff, is turned down. Owners and admins only.

@@ -94,10 +94,11 @@ impl Draft<'_> {
             .ok_or_else(|| not_found("PARTICIPANT_NOT_FOUND", "no such participant"))
     }
 
-    pub(super) fn note(&self, body: Option<&String>) -> Option<Note> {
+    /// A remark of the caller on a request.
+    pub(super) fn note(&self, body: Option<&str>) -> Option<Note> {
         body.map(|body| Note {
             from: self.caller().participant_id.clone(),
-            body: body.clone(),
+            body: body.to_owned(),
             at: self.now(),
         })
     }
@@ -230,28 +231,28 @@ impl Draft<'_> {
                 }
                 RequestChange::Claimed {
                     participant_id: caller.participant_id.clone(),
-                    note: self.note(note.as_ref()),
+                    note: self.note(note.as_deref()),
                 }
             }
             Action::Unclaim { note } => RequestChange::Unclaimed {
                 participant_id: caller.participant_id.clone(),
-                note: self.note(note.as_ref()),
+                note: self.note(note.as_deref()),
             },
             Action::Progress {
                 note,
                 stage,
                 artifacts,
             } => RequestChange::Progressed {
-                note: self.note(note.as_ref()),
+                note: self.note(note.as_deref()),
                 stage: *stage,
                 artifacts: artifacts.clone(),
             },
             Action::Complete { note, artifacts } => RequestChange::Completed {
-                note: self.note(note.as_ref()),
+                note: self.note(note.as_deref()),
                 artifacts: artifacts.clone(),
             },
             Action::Cancel { note } => RequestChange::Cancelled {
-                note: self.note(note.as_ref()),
+                note: self.note(note.as_deref()),
             },
             Action::Reassign { assignee, note } => {
                 if self.taking_part(assignee)?.role == Role::Client {
@@ -260,7 +261,7 @@ impl Draft<'_> {
                 }
                 RequestChange::Reassigned {
                     participant_id: assignee.clone(),
-                    note: self.note(note.as_ref()),
+                    note: self.note(note.as_deref()),
                 }
             }
         })

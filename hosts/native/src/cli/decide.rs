@@ -87,8 +87,9 @@ fn decide(common: &Common, verb: &str, task: &str, said: (&str, Option<String>),
     body.insert("taskId".to_owned(), json!(task));
     put(&mut body, said.0, said.1);
     key.put(&mut body);
-    let path = format!("/operator/v1/tasks:{verb}");
-    let answer = common.client().post(&path, &Value::Object(body))?;
+    let answer = common
+        .deciding()?
+        .operate(&format!("tasks:{verb}"), &Value::Object(body))?;
     let text = show::desk_task(answer.get("task").unwrap_or(&Value::Null));
     Ok(Report::done(text, answer))
 }

@@ -16,9 +16,10 @@ mod task;
 mod validate;
 mod welcome;
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use a2a_edge::session::Token;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
@@ -93,6 +94,19 @@ impl Common {
     /// A client that acts as the participant whose token was given.
     fn client(&self) -> Client {
         self.client_with(self.token.clone())
+    }
+
+    /// A client for the owner's verbs, whose path names no session: if one is named, it must be the token's.
+    fn deciding(&self) -> Result<Client, Failure> {
+        let session = self.token.as_deref().and_then(Token::parse);
+        let named = self.tenant.as_deref().filter(|tenant| !tenant.is_empty());
+        match (named, session) {
+            (Some(named), Some(token)) if named != token.session() => Err(Failure::Usage(format!(
+                "--tenant {}: the token is of another session",
+                named.escape_debug()
+            ))),
+            _ => Ok(self.client()),
+        }
     }
 
     /// A client that acts with another token, or with none.
@@ -182,29 +196,32 @@ pub fn run() -> ExitCode {
 
 /// Prints what came of a command; answers its exit code.
 fn finish(outcome: Outcome, json: bool) -> u8 {
-    match outcome {
-        Ok(report) => {
-            if json {
-                print(&format!("{}\n", json_line(&report.json)));
-            } else {
-                print(&report.text);
-            }
-            report.code
+    let shown = outcome.and_then(|report| {
+        let line = json.then(|| format!("{}\n", json_line(&report.json)));
+        match print(line.as_deref().unwrap_or(&report.text)) {
+            // Whoever closed it wants no more, which is no failure of the command.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unprinted(&error)),
+            _ => Ok(report.code),
         }
-        Err(failure) => {
-            if json {
-                print(&format!("{}\n", json_line(&failure.json())));
-            }
-            let _ = std::io::stderr().write_all(failure.text().as_bytes());
-            failure.exit_code()
+    });
+    shown.unwrap_or_else(|failure| {
+        if json {
+            // If nothing can be printed, standard error and the exit code still say so.
+            let _ = print(&format!("{}\n", json_line(&failure.json())));
         }
-    }
+        let _ = io::stderr().write_all(failure.text().as_bytes());
+        failure.exit_code()
+    })
 }
 
-/// Writes to standard output. Whoever closed it wants no more, which is no failure of the command.
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+/// Writes to standard output.
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+fn unprinted(error: &io::Error) -> Failure {
+    Failure::Local(format!("standard output: {error}"))
 }
 
 /// Adds a member to a JSON object unless there is nothing to say.

@@ -97,8 +97,8 @@ impl Add {
         put(&mut body, "kind", self.kind.map(word));
         put(&mut body, "role", self.role.map(word));
         let answer = common
-            .client()
-            .post("/operator/v1/participants:add", &Value::Object(body))?;
+            .deciding()?
+            .operate("participants:add", &Value::Object(body))?;
         let text = show::admitted(&answer);
         Ok(Report::done(text, answer))
     }
@@ -110,8 +110,8 @@ impl Revoke {
         body.insert("participantId".to_owned(), json!(self.participant));
         self.key.put(&mut body);
         let answer = common
-            .client()
-            .post("/operator/v1/participants:revoke", &Value::Object(body))?;
+            .deciding()?
+            .operate("participants:revoke", &Value::Object(body))?;
         let participant = answer.get("participant").unwrap_or(&Value::Null);
         let text = format!(
             "Revoked; the token no longer works.\n{}",
@@ -122,9 +122,7 @@ impl Revoke {
 }
 
 fn list(common: &Common) -> Outcome {
-    let answer = common
-        .client()
-        .post("/operator/v1/participants:list", &json!({}))?;
+    let answer = common.deciding()?.operate("participants:list", &json!({}))?;
     let rows = show::list(&answer, "participants").map(|participant| {
         ["/participantId", "/role", "/kind", "/displayName"].map(|member| show::brief(participant, member))
     });

@@ -1,6 +1,7 @@
 //! `send`: a client's message.
 
 use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
@@ -85,10 +86,10 @@ pub(super) struct Send {
     #[arg(long, value_name = "TASK", num_args = 0..=1, conflicts_with_all = ["text", "handoff", "task"])]
     status: Option<Option<String>>,
     /// Go on with this task, say to answer its question
-    #[arg(long, value_name = "TASK", conflicts_with = "handoff")]
+    #[arg(long, value_name = "TASK", conflicts_with = "handoff", value_parser = NonEmptyStringValueParser::new())]
     task: Option<String>,
     /// Put the task into this conversation
-    #[arg(long, value_name = "CONTEXT")]
+    #[arg(long, value_name = "CONTEXT", value_parser = NonEmptyStringValueParser::new())]
     context: Option<String>,
     /// Wait until the task ends or needs somebody, as long as the server lets one (the default)
     #[arg(long, overrides_with = "no_wait")]

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use super::welcome::Welcome;
-use super::{finish, print};
+use super::{finish, print, unprinted};
 use crate::bootstrap::first_session;
 use crate::data::{self, DataDirectory};
 use crate::failure::{Failure, exit};
@@ -117,14 +117,19 @@ impl Serve {
         let desk = Desk::new(self.config(&local, operator.clone())).map_err(|error| bad_setting(&error))?;
         let native = Arc::new(Native::open(&directory.file(STORE_FILE), desk, log)?);
         match directory.session()? {
-            Some(session) => greet(
-                &Welcome {
-                    url: local,
-                    session,
-                    tokens: None,
-                },
-                json,
-            ),
+            Some(session) => {
+                if !native.has_session(&session).await? {
+                    return Err(lost_session(&session, directory));
+                }
+                greet(
+                    &Welcome {
+                        url: local,
+                        session,
+                        tokens: None,
+                    },
+                    json,
+                )?;
+            }
             None => {
                 let first = first_session(native.as_ref(), &operator).await?;
                 greet(
@@ -134,7 +139,7 @@ impl Serve {
                         tokens: Some(first.tokens),
                     },
                     json,
-                );
+                )?;
                 // Only now: a crash before the tokens were shown leads to another session, not to one that
                 // nobody can enter.
                 directory.remember_session(&first.id)?;
@@ -178,8 +183,19 @@ impl Serve {
     }
 }
 
-fn greet(welcome: &Welcome, json: bool) {
-    print(&if json { welcome.json() } else { welcome.text() });
+/// What is said when the store is not the one that the first start wrote to: serving it would answer every token
+/// of the session as if it had been revoked.
+fn lost_session(session: &str, directory: &DataDirectory) -> Failure {
+    Failure::Local(format!(
+        "{} does not have the session {} that the first start made: put back the file that does, or name another \
+         data directory with --data",
+        directory.file(STORE_FILE).display(),
+        session.escape_debug(),
+    ))
+}
+
+fn greet(welcome: &Welcome, json: bool) -> Result<(), Failure> {
+    print(&if json { welcome.json() } else { welcome.text() }).map_err(|error| unprinted(&error))
 }
 
 /// The address that a client on this machine uses.

@@ -62,7 +62,7 @@ impl Create {
         let mut body = Map::new();
         body.insert("owner".to_owned(), Value::Object(owner));
         let client = common.client_with(Some(token));
-        let answer = client.post("/operator/v1/sessions:create", &Value::Object(body))?;
+        let answer = client.operate("sessions:create", &Value::Object(body))?;
         let mut text = show::admitted(&answer);
         text.push_str(&show::next(
             "add members and clients",

@@ -1,5 +1,6 @@
 //! `task`: A2A tasks, as their client sees them, and the owner's view of what is open.
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
@@ -54,6 +55,7 @@ pub(super) enum Task {
 #[derive(Debug, Args)]
 pub(super) struct Get {
     /// Id of the task
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     task: String,
     /// Show the last MESSAGES of its history
     #[arg(long, value_name = "MESSAGES", default_value_t = 0)]
@@ -91,6 +93,7 @@ pub(super) struct List {
 #[derive(Debug, Args)]
 pub(super) struct Cancel {
     /// Id of the task
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     task: String,
     #[command(flatten)]
     activation: Activation,
@@ -198,7 +201,7 @@ impl Cancel {
 impl Open {
     fn run(self, common: &Common) -> Outcome {
         let body = json!({"state": word(self.state)});
-        let answer = common.client().post("/operator/v1/tasks:list", &body)?;
+        let answer = common.deciding()?.operate("tasks:list", &body)?;
         let waits = |task: &Value| task.pointer("/gate/type").is_some();
         let rows = show::list(&answer, "tasks").map(|task| {
             [
