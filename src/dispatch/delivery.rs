@@ -140,13 +140,16 @@ impl<'a> Directory<'a> {
         let sessions = directory.objects("workItems", |item| {
             Ok((item.required_text("id")?, item.text("liveSession")?))
         })?;
-        Ok(Self {
-            channels: channels.into_iter().collect(),
-            sessions: sessions
-                .into_iter()
-                .filter_map(|(id, session)| Some((id, session?)))
-                .collect(),
-        })
+        let mut read = Self::default();
+        for (name, members) in channels {
+            read.channels.insert(name, members);
+        }
+        for (id, session) in sessions {
+            if let Some(session) = session {
+                read.sessions.insert(id, session);
+            }
+        }
+        Ok(read)
     }
 }
 
