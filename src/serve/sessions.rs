@@ -124,10 +124,6 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn id(&self) -> &str {
-        &self.session_id
-    }
-
     /// The session, if it exists.
     pub(super) fn session(&self) -> Option<&Session> {
         self.state.as_ref()
