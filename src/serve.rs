@@ -114,7 +114,7 @@ async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered {
 
 async fn create<H: Host>(host: &H, creation: &Creation) -> Answered {
     let begun = creation.begin(host.now(), host.entropy());
-    let first = record(&begun.commit)?;
+    let first = record(&begun.commit);
     if !offer(|| host.store().create(&begun.session_id, &first)).await? {
         let why = "a new session's id is taken".to_owned();
         return Err(Trouble::Fault(StoreError::Unavailable(why)));
@@ -126,7 +126,6 @@ async fn create<H: Host>(host: &H, creation: &Creation) -> Answered {
 async fn call<H: Host>(host: &H, desk: &Desk, exchange: &mut Exchange) -> Answered {
     let seat = host.sessions().seat(exchange.session_id());
     let mut seat = seat.refreshed(host).await?;
-    exchange.enter(desk, seat.session(), host.now())?;
     transact(host, desk, exchange, &mut seat).await?;
     loop {
         match exchange.poll(desk, seat.session(), host.now())? {

@@ -48,7 +48,7 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
     let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
     match target {
         Target::Card => match tenant {
-            Some(session_id) => Plan::Card(Card { session_id }),
+            Some(session_id) => Plan::Card(Card::of(session_id)),
             None => Plan::Answer(card(desk, None)),
         },
         Target::Operator(verb) if verb == creation::VERB => match Creation::read(desk, &request) {
@@ -61,7 +61,7 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
                 tenant,
                 target,
                 token,
-                stage: Stage::Outside,
+                entered: None,
             })),
             Err(refusal) => refused(refusal),
         },
@@ -104,6 +104,12 @@ impl Card {
     /// In whose form errors are written.
     pub const FORM: Form = Form::Core;
 
+    /// The question for this session's card.
+    #[must_use]
+    pub const fn of(session_id: String) -> Self {
+        Self { session_id }
+    }
+
     /// The session.
     #[must_use]
     pub fn session_id(&self) -> &str {
@@ -123,28 +129,23 @@ impl Card {
 
 /// A request that is answered from a session.
 ///
-/// [`enter`](Self::enter) comes first and once. Then [`decide`](Self::decide), again after every commit that another
-/// one was quicker than. Then [`poll`](Self::poll) until there is an answer.
+/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave. Then
+/// [`poll`](Self::poll) until there is an answer.
 #[derive(Debug)]
 pub struct Exchange {
     request: Request<Vec<u8>>,
     tenant: Option<String>,
     target: Target,
     token: Token,
-    stage: Stage,
+    entered: Option<Entered>,
 }
 
-/// How far an exchange is.
+/// An exchange whose caller is known.
 #[derive(Debug)]
-enum Stage {
-    /// Its caller is not known yet.
-    Outside,
-    /// It knows who calls for what.
-    Entered {
-        caller: Caller,
-        work: Work,
-        outcome: Option<Outcome>,
-    },
+struct Entered {
+    caller: Caller,
+    work: Work,
+    outcome: Option<Outcome>,
 }
 
 /// What looking for an answer came to.
@@ -175,11 +176,35 @@ impl Exchange {
         failure(self.form(), &failed.refusal, failed.echo.as_deref())
     }
 
-    /// Finds out who calls, and reads the request; `session` is none where none exists.
+    /// Decides the request in the session as it stands; `session` is none where none exists. A commit is to be made
+    /// durable and applied before the answer is looked for; none means that nothing changes. `entropy` is 32 random
+    /// bytes, fresh at every call.
     ///
     /// # Errors
     /// What the request is refused with; the exchange is over.
-    pub fn enter(&mut self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<(), Failed> {
+    pub fn decide(
+        &mut self,
+        desk: &Desk,
+        session: Option<&Session>,
+        now: Timestamp,
+        entropy: [u8; 32],
+    ) -> Result<Option<Commit>, Failed> {
+        let entered = match self.entered.take() {
+            Some(entered) => entered,
+            None => self.enter(desk, session, now)?,
+        };
+        let Entered { caller, work, .. } = &entered;
+        let session = still(session, caller)?;
+        let (commit, outcome) = work.decide(desk, session, caller, now, entropy)?;
+        self.entered = Some(Entered {
+            outcome: Some(outcome),
+            ..entered
+        });
+        Ok(commit)
+    }
+
+    /// Finds out who calls, and reads the request.
+    fn enter(&self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Entered, Failed> {
         let caller = session.and_then(|session| session.authenticate(&self.token));
         let caller = caller.ok_or_else(read::unauthenticated)?;
         let session_id = self.token.session();
@@ -194,38 +219,11 @@ impl Exchange {
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
             Target::Card => return Err(no_such_session().into()),
         };
-        self.stage = Stage::Entered {
+        Ok(Entered {
             caller,
             work,
             outcome: None,
-        };
-        Ok(())
-    }
-
-    /// Decides the request in the session as it stands. A commit is to be made durable and applied before the answer
-    /// is looked for; none means that nothing changes. `entropy` is 32 random bytes, fresh at every call.
-    ///
-    /// # Errors
-    /// What the request is refused with; the exchange is over.
-    pub fn decide(
-        &mut self,
-        desk: &Desk,
-        session: Option<&Session>,
-        now: Timestamp,
-        entropy: [u8; 32],
-    ) -> Result<Option<Commit>, Failed> {
-        let Stage::Entered {
-            caller,
-            work,
-            outcome,
-        } = &mut self.stage
-        else {
-            return Err(read::unauthenticated().into());
-        };
-        let session = still(session, caller)?;
-        let (commit, decided) = work.decide(desk, session, caller, now, entropy)?;
-        *outcome = Some(decided);
-        Ok(commit)
+        })
     }
 
     /// Looks for the answer in the session as it stands.
@@ -233,11 +231,11 @@ impl Exchange {
     /// # Errors
     /// What the request is refused with; the exchange is over.
     pub fn poll(&mut self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Poll, Failed> {
-        let Stage::Entered {
+        let Some(Entered {
             caller,
             outcome: Some(outcome),
             ..
-        } = &mut self.stage
+        }) = &mut self.entered
         else {
             return Err(read::unauthenticated().into());
         };
@@ -246,10 +244,10 @@ impl Exchange {
 
     /// From now on the answer is what there is.
     pub fn wait_no_longer(&mut self) {
-        if let Stage::Entered {
+        if let Some(Entered {
             outcome: Some(outcome),
             ..
-        } = &mut self.stage
+        }) = &mut self.entered
         {
             outcome.wait_no_longer();
         }
