@@ -1,28 +1,24 @@
 //! The driver: load, decide, commit, answer; over whatever ports the host gives.
 //!
-//! It holds no state beyond a cache of sessions and reads no clock of its own. One session's requests take turns
-//! within a process; across processes the store's compare-and-swap decides, and a loser decides again.
+//! What is answered is decided by [`crate::exchange`]; here it meets the host's storage and clock. The driver holds no
+//! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
+//! compare-and-swap decides, and a loser decides again.
 
-mod operator;
 mod sessions;
 
 use http::{Request, Response};
-use serde_json::{Value, json};
 
-use crate::agent::{self, Call, Failed, Poll};
-use crate::coordination::{self, catalogue};
-use crate::extension::{Method, RequestContext, header as extensions};
-use crate::http::answer::{self, Form, failure, success};
-use crate::http::read;
-use crate::http::route::{Target, route};
-use crate::refusal::{A2A_DOMAIN, Code, Refusal};
-use crate::session::{Caller, Session, Token};
+use crate::agent::Failed;
+use crate::exchange::{self, Card, Creation, Exchange, Plan, Poll};
+use crate::http::answer::{Form, failure};
+use crate::refusal::{Code, Refusal};
+use crate::session::Session;
 use crate::store::{Bell, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
-use sessions::Seat;
 pub use sessions::Sessions;
+use sessions::{Seat, offer, record};
 
 /// How often a commit is decided again after another one took its number.
 const ATTEMPTS: u32 = 8;
@@ -58,22 +54,16 @@ pub trait Host {
 #[derive(Debug)]
 enum Trouble {
     /// The caller's to mend.
-    Refused(Refusal, Option<String>),
+    Refused(Failed),
     /// The host's to mend.
     Fault(StoreError),
     /// Others were quicker, again and again.
     Contended,
 }
 
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal, None)
-    }
-}
-
 impl From<Failed> for Trouble {
     fn from(failed: Failed) -> Self {
-        Self::Refused(failed.refusal, failed.echo)
+        Self::Refused(failed)
     }
 }
 
@@ -83,247 +73,88 @@ impl From<StoreError> for Trouble {
     }
 }
 
+type Answered = Result<Response<Vec<u8>>, Trouble>;
+
 /// Answers a request: every path, every error, on every host.
 ///
-/// The body must have been read up to [`read::BODY_LIMIT`] bytes and one more; what is longer is refused either way.
+/// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
+/// is refused either way.
 pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
-    let route = match route(request.method(), request.uri().path()) {
-        Ok(route) => route,
-        Err(none) => {
-            let form = if none.coordination {
-                Form::Coordination
-            } else {
-                Form::Core
-            };
-            let mut response = failure(form, &none.refusal, None);
-            if let Some(allow) = none.allow {
-                answer::set(&mut response, "allow", allow);
-            }
-            return response;
-        }
+    let (form, outcome) = match exchange::plan(desk, request) {
+        Plan::Answer(response) => return response,
+        Plan::Card(asked) => (Card::FORM, card(host, desk, &asked).await),
+        Plan::Create(creation) => (Creation::FORM, create(host, &creation).await),
+        Plan::Call(mut exchange) => (exchange.form(), call(host, desk, &mut exchange).await),
     };
-    let form = if route.target.is_coordination() {
-        Form::Coordination
-    } else {
-        Form::Core
-    };
-    let tenant = route.tenant.as_deref();
-    let exchange = Exchange {
-        host,
-        desk,
-        request: &request,
-        tenant,
-    };
-    let outcome = match &route.target {
-        Target::Card => exchange.card().await,
-        Target::Core(method, task) => exchange.core(*method, task.as_deref()).await,
-        Target::Extension { path, segment } => exchange.extension(path, segment).await,
-        Target::Operator(segment) => exchange.operator(segment).await,
-    };
-    outcome.unwrap_or_else(|trouble| match trouble {
-        Trouble::Refused(refusal, echo) => failure(form, &refusal, echo.as_deref()),
-        Trouble::Contended => {
-            let message = "too many changes at once; try again";
-            failure(form, &Refusal::new(Code::Unavailable, message), None)
-        }
+    outcome.unwrap_or_else(|trouble| told(host, form, trouble))
+}
+
+/// What a caller is told of trouble.
+fn told<H: Host>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
+    let refusal = match trouble {
+        Trouble::Refused(failed) => return failure(form, &failed.refusal, failed.echo.as_deref()),
+        Trouble::Contended => Refusal::new(Code::Unavailable, "too many changes at once; try again"),
         Trouble::Fault(fault) => {
             host.report(&fault);
-            let refusal = match fault {
+            match fault {
                 StoreError::Unavailable(_) => {
                     Refusal::new(Code::Unavailable, "the desk can't reach its storage; try again")
                 }
                 StoreError::Corrupt(_) => Refusal::new(Code::Internal, "the desk met an internal error"),
-            };
-            failure(form, &refusal, None)
+            }
         }
-    })
+    };
+    failure(form, &refusal, None)
 }
 
-/// One request on its way to an answer.
-struct Exchange<'a, H: Host> {
-    host: &'a H,
-    desk: &'a Desk,
-    request: &'a Request<Vec<u8>>,
-    tenant: Option<&'a str>,
+async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered {
+    let seat = host.sessions().seat(card.session_id()).refreshed(host).await?;
+    Ok(card.answer(desk, seat.session().is_some()))
 }
 
-type Answered = Result<Response<Vec<u8>>, Trouble>;
-
-/// The same for a session that is another's and one that does not exist.
-fn no_such_session() -> Refusal {
-    Refusal::new(Code::NotFound, "no such session").with_reason(A2A_DOMAIN, "NOT_FOUND")
+async fn create<H: Host>(host: &H, creation: &Creation) -> Answered {
+    let begun = creation.begin(host.now(), host.entropy());
+    let first = record(&begun.commit);
+    if !offer(|| host.store().create(&begun.session_id, &first)).await? {
+        let why = "a new session's id is taken".to_owned();
+        return Err(Trouble::Fault(StoreError::Unavailable(why)));
+    }
+    host.bell().ring(&begun.session_id, begun.commit.seq);
+    Ok(Creation::answer(&begun))
 }
 
-impl<H: Host> Exchange<'_, H> {
-    fn requested(&self) -> Vec<String> {
-        extensions::parse(self.request.headers().get_all(extensions::NAME))
-    }
-
-    async fn card(&self) -> Answered {
-        if let Some(tenant) = self.tenant
-            && self
-                .host
-                .sessions()
-                .seat(tenant)
-                .refreshed(self.host)
-                .await?
-                .session()
-                .is_none()
-        {
-            return Err(no_such_session().into());
-        }
-        let card = agent::card::card(self.desk, self.tenant);
-        Ok(success(Form::Plain, &json!(card), None))
-    }
-
-    /// The session of the request's credential, refreshed, and who holds it.
-    async fn enter(&self) -> Result<(Seat, Caller), Trouble> {
-        let token: Token = read::token(self.request.headers())?;
-        let seat = self
-            .host
-            .sessions()
-            .seat(token.session())
-            .refreshed(self.host)
-            .await?;
-        let caller = seat.session().and_then(|session| session.authenticate(&token));
-        let caller = caller.ok_or_else(read::unauthenticated)?;
-        if self.tenant.is_some_and(|tenant| tenant != token.session()) {
-            return Err(no_such_session().into());
-        }
-        Ok((seat, caller))
-    }
-
-    async fn core(&self, method: Method, task: Option<&str>) -> Answered {
-        let (mut seat, caller) = self.enter().await?;
-        read::check_version(self.request)?;
-        let mut params = if self.request.method() == http::Method::GET {
-            read::query_params(self.request)
-        } else {
-            read::body(self.request)?
-        };
-        match params.get("tenant") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(named)) if named.is_empty() || named == seat.id() => {}
-            Some(Value::String(_)) => return Err(no_such_session().into()),
-            Some(_) => return Err(Refusal::invalid("tenant", "expected a string").into()),
-        }
-        if let Some(task) = task {
-            let name = if method.name().contains("PushNotificationConfig") {
-                "taskId"
-            } else {
-                "id"
-            };
-            params.insert(name.to_owned(), json!(task));
-        }
-        let requested = self.requested();
-        let mut follow = self
-            .transact(&mut seat, &caller, |session, now, entropy| {
-                let (params, requested, caller) = (params.clone(), requested.clone(), caller.clone());
-                let call = Call {
-                    method,
-                    params,
-                    requested,
-                    caller,
-                    now,
-                    entropy,
-                };
-                let step = agent::begin(self.desk, session, call)?;
-                Ok((step.commit, step.follow))
-            })
-            .await?;
-        loop {
-            let now = self.host.now();
-            let session = still(&seat, &caller)?;
-            match follow.poll(self.desk, session, now)? {
-                Poll::Ready(value, echo) => return Ok(success(Form::Core, &value, echo.as_deref())),
-                Poll::Wait(_) if self.host.is_closing() => follow.wait_no_longer(),
-                Poll::Wait(until) => {
-                    let after = session.seq();
-                    let absent = seat.leave();
-                    self.host.bell().wait(absent.id(), after, until).await;
-                    seat = absent.refreshed(self.host).await?;
-                }
+async fn call<H: Host>(host: &H, desk: &Desk, exchange: &mut Exchange) -> Answered {
+    let seat = host.sessions().seat(exchange.session_id());
+    let mut seat = seat.refreshed(host).await?;
+    transact(host, desk, exchange, &mut seat).await?;
+    loop {
+        match exchange.poll(desk, seat.session(), host.now())? {
+            Poll::Ready(response) => return Ok(response),
+            Poll::Wait(_) if host.is_closing() => exchange.wait_no_longer(),
+            Poll::Wait(until) => {
+                let after = seat.session().map_or(0, Session::seq);
+                let absent = seat.leave();
+                host.bell().wait(absent.id(), after, until).await;
+                seat = absent.refreshed(host).await?;
             }
         }
     }
-
-    async fn extension(&self, path: &str, segment: &str) -> Answered {
-        let (mut seat, caller) = self.enter().await?;
-        let registry = self.desk.registry();
-        let requested = extensions::requested(self.request.headers().get_all(extensions::NAME), &[]);
-        let context = RequestContext {
-            method: None,
-            now: self.host.now(),
-            tenant: Some(seat.id().to_owned()),
-        };
-        let active = registry.negotiate(&requested, &context)?;
-        let echo = active.echo();
-        let refuse = |refusal: Refusal| Trouble::Refused(refusal, echo.clone());
-        let Some((extension, operations)) = registry.at_path(path) else {
-            return Err(refuse(unsupported(segment)));
-        };
-        let uri = &extension.declaration().uri;
-        if !active.is_active(uri) {
-            return Err(refuse(Refusal::extensions_required(std::slice::from_ref(uri))));
-        }
-        let operation = operations
-            .find(segment)
-            .and_then(|operation| catalogue::find(&operation.name));
-        let operation = operation.ok_or_else(|| refuse(unsupported(segment)))?;
-        coordination::allow(operation, &caller).map_err(refuse)?;
-        let body = read::body(self.request).map_err(refuse)?;
-        let answer = self
-            .transact(&mut seat, &caller, |session, now, entropy| {
-                let call = coordination::Call {
-                    caller: caller.clone(),
-                    now,
-                    entropy,
-                    body: &body,
-                };
-                let decided = coordination::invoke(session, operation, &call);
-                decided
-                    .map(|decided| (decided.commit, decided.answer))
-                    .map_err(refuse)
-            })
-            .await?;
-        Ok(success(
-            Form::Coordination,
-            &answer.into_object(),
-            echo.as_deref(),
-        ))
-    }
-
-    /// Decides until the commit is in, or nothing needs to be committed.
-    async fn transact<T>(
-        &self,
-        seat: &mut Seat,
-        caller: &Caller,
-        mut decide: impl FnMut(
-            &Session,
-            Timestamp,
-            [u8; 32],
-        ) -> Result<(Option<crate::session::Commit>, T), Trouble>,
-    ) -> Result<T, Trouble> {
-        for _ in 0..ATTEMPTS {
-            let session = still(seat, caller)?;
-            let (commit, result) = decide(session, self.host.now(), self.host.entropy())?;
-            let Some(commit) = commit else { return Ok(result) };
-            if seat.commit(self.host, &commit).await? {
-                return Ok(result);
-            }
-        }
-        Err(Trouble::Contended)
-    }
 }
 
-/// The session, unless the caller's credential was revoked since it was looked at.
-fn still<'a>(seat: &'a Seat, caller: &Caller) -> Result<&'a Session, Refusal> {
-    let session = seat.session().filter(|session| session.is_current(caller));
-    session.ok_or_else(read::unauthenticated)
-}
-
-/// An operation that no extension advertises.
-fn unsupported(segment: &str) -> Refusal {
-    let name = segment.replacen(':', ".", 1);
-    Refusal::unsupported("expected an operation that the card advertises").with_fact("operation", name)
+/// Decides until the commit is in, or nothing needs to be committed.
+async fn transact<H: Host>(
+    host: &H,
+    desk: &Desk,
+    exchange: &mut Exchange,
+    seat: &mut Seat,
+) -> Result<(), Trouble> {
+    for _ in 0..ATTEMPTS {
+        let Some(commit) = exchange.decide(desk, seat.session(), host.now(), host.entropy())? else {
+            return Ok(());
+        };
+        if seat.commit(host, &commit).await? {
+            return Ok(());
+        }
+    }
+    Err(Trouble::Contended)
 }

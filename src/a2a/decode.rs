@@ -1,22 +1,14 @@
 //! Reading A2A objects from JSON as ProtoJSON does: camelCase or snake_case names, enum names or numbers, numbers
 //! as text, nulls as absence, unknown members ignored. Every field at fault is named.
 
-use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::{Map, Value};
 
-use super::{Artifact, Content, Message, Metadata, Part, Role, TaskState};
+use super::{Artifact, Content, Message, Metadata, Part, Role, TaskState, base64};
 use crate::refusal::Violation;
 use crate::text;
 
 /// The most bytes of a `messageId` (work/v1 contract, §8).
 pub const MESSAGE_ID_LIMIT: usize = 200;
-
-const ANY_PADDING: GeneralPurposeConfig =
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, ANY_PADDING);
-const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, ANY_PADDING);
 
 /// A member of an object by its camelCase name or, failing that, its snake_case one; null counts as absent.
 #[must_use]
@@ -221,11 +213,9 @@ impl Decoder {
                 match name {
                     "text" => Some(Content::Text(text.to_owned())),
                     "url" => Some(Content::Url(text.to_owned())),
-                    _ => match STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text)) {
-                        Ok(bytes) => Some(Content::Raw(
-                            base64::engine::general_purpose::STANDARD.encode(bytes),
-                        )),
-                        Err(_) => {
+                    _ => match base64::normalised(text) {
+                        Some(bytes) => Some(Content::Raw(bytes)),
+                        None => {
                             self.fault(format!("{path}.raw"), "expected base64");
                             return None;
                         }

@@ -3,6 +3,7 @@
 //! Everything here is written as ProtoJSON asks: camelCase, enum names, no nulls, empty members left out.
 //! [`decode`] reads what strangers send, leniently where ProtoJSON is lenient, and names every field at fault.
 
+mod base64;
 pub mod card;
 pub mod decode;
 

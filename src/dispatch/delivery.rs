@@ -1,7 +1,5 @@
 //! Whom a message reaches inside the host, and how: what row 11 of the projection looks at.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -73,10 +71,16 @@ fn as_text<S: serde::Serializer>(address: &Address<'_>, serializer: S) -> Result
 /// What a host knows of those who may get messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory<'a> {
-    /// The members of each channel, by its name.
-    pub channels: BTreeMap<&'a str, Vec<Address<'a>>>,
-    /// The live session of each work item that has one, by its id.
-    pub sessions: BTreeMap<&'a str, &'a str>,
+    /// The channels, each by its name and with its members; of two with one name the last counts.
+    pub channels: Vec<(&'a str, Vec<Address<'a>>)>,
+    /// The work items that have a live session, each by its id and with that; of two with one id the last counts.
+    pub sessions: Vec<(&'a str, &'a str)>,
+}
+
+/// What stands under a name. A message has few recipients, so that looking through is cheaper than an index.
+fn last<'m, T>(pairs: &'m [(&str, T)], name: &str) -> Option<&'m T> {
+    let found = pairs.iter().rev().find(|(it, _)| *it == name);
+    found.map(|(_, what)| what)
 }
 
 /// Whom a message from `sender` to these addresses reaches, each recipient once, named directly before through a
@@ -91,7 +95,7 @@ pub fn deliver<'a>(sender: &Address<'_>, to: &[Address<'a>], directory: &Directo
         .iter()
         .filter(|address| !matches!(address, Address::Channel(_)));
     let through = to.iter().filter_map(|address| match address {
-        Address::Channel(name) => directory.channels.get(name),
+        Address::Channel(name) => last(&directory.channels, name),
         _ => None,
     });
     let reached = direct.map(|address| (*address, Via::Direct)).chain(
@@ -106,7 +110,7 @@ pub fn deliver<'a>(sender: &Address<'_>, to: &[Address<'a>], directory: &Directo
             continue;
         }
         let session = match recipient {
-            Address::Task(id) => directory.sessions.get(id).copied(),
+            Address::Task(id) => last(&directory.sessions, id).copied(),
             _ => None,
         };
         let told = session.is_some() || matches!(recipient, Address::Human(_) | Address::Run(_));
@@ -140,10 +144,10 @@ impl<'a> Directory<'a> {
         let sessions = directory.objects("workItems", |item| {
             Ok((item.required_text("id")?, item.text("liveSession")?))
         })?;
+        let sessions = sessions.into_iter();
         Ok(Self {
-            channels: channels.into_iter().collect(),
+            channels,
             sessions: sessions
-                .into_iter()
                 .filter_map(|(id, session)| Some((id, session?)))
                 .collect(),
         })
@@ -181,12 +185,13 @@ pub fn deliver_json(sender: &str, message: &str, directory: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn reached(to: &[&str]) -> Vec<String> {
         let parse = |text| Address::parse(text).unwrap();
         let directory = Directory {
-            channels: BTreeMap::from([("ops", ["human:ada", "human:wyat", "a2a:acme"].map(parse).to_vec())]),
-            sessions: BTreeMap::from([("t-1", "run:r-1")]),
+            channels: vec![("ops", ["human:ada", "human:wyat", "a2a:acme"].map(parse).to_vec())],
+            sessions: vec![("t-1", "run:r-1")],
         };
         let to: Vec<Address<'_>> = to.iter().map(|text| parse(text)).collect();
         deliver(&parse("human:wyat"), &to, &directory)
@@ -201,6 +206,28 @@ mod tests {
                 )
             })
             .collect()
+    }
+
+    #[test]
+    fn of_two_entries_with_one_name_the_last_counts() {
+        let directory = json!({
+            "channels": [{"name": "ops", "members": ["human:ada"]}, {"name": "ops", "members": ["human:wyat"]}],
+            "workItems": [{"id": "t-1", "liveSession": "run:r-1"}, {"id": "t-1", "liveSession": "run:r-2"}, {"id": "t-1"}],
+        });
+        let to = [Address::Channel("ops"), Address::Task("t-1")];
+        let directory = Directory::read(&directory).unwrap();
+        let deliveries = deliver(&Address::Human("x"), &to, &directory);
+        let reached: Vec<(Address<'_>, Option<&str>)> = deliveries
+            .iter()
+            .map(|one| (one.recipient, one.session))
+            .collect();
+        assert_eq!(
+            reached,
+            [
+                (Address::Task("t-1"), Some("run:r-2")),
+                (Address::Human("wyat"), None)
+            ]
+        );
     }
 
     #[test]

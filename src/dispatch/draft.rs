@@ -62,8 +62,8 @@ fn labels(sent: &[&str]) -> Vec<String> {
     let mut labels = vec![CLIENT_LABEL.to_owned()];
     for label in sent {
         let kept: String = label
-            .to_lowercase()
             .chars()
+            .map(lower)
             .filter(|c| matches!(c, 'a'..='z' | '0'..='9' | '.' | '_' | '-'))
             .take(LABEL_BYTES)
             .collect();
@@ -73,6 +73,16 @@ fn labels(sent: &[&str]) -> Vec<String> {
         }
     }
     labels
+}
+
+/// The lower case of a character as far as a label holds it. Beyond ASCII two letters have one: Unicode's full table
+/// would weigh more than all else that is done here.
+const fn lower(c: char) -> char {
+    match c {
+        '\u{130}' => 'i',
+        '\u{212A}' => 'k',
+        _ => c.to_ascii_lowercase(),
+    }
 }
 
 /// The text door: a work/v1 handoff as JSON in, its draft as `result` or the fault out.
@@ -88,6 +98,16 @@ pub fn shape_json(request: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_character_is_lowered_as_unicode_does_where_a_label_holds_it() {
+        for c in '\0'..=char::MAX {
+            let held = |c: &char| matches!(c, 'a'..='z' | '0'..='9' | '.' | '_' | '-');
+            let ours: Vec<char> = [lower(c)].into_iter().filter(held).collect();
+            let unicode: Vec<char> = c.to_lowercase().filter(held).collect();
+            assert_eq!(ours, unicode, "{c:?}");
+        }
+    }
 
     #[test]
     fn labels_lose_what_a_label_cannot_hold() {

@@ -4,6 +4,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use crate::extension::header::NAME as EXTENSIONS;
+use crate::json;
 use crate::refusal::{A2A_DOMAIN, COORDINATION_DOMAIN, Code, Refusal};
 
 /// In whose form an answer is written.
@@ -27,7 +28,7 @@ impl Form {
 }
 
 fn response(status: u16, form: Form, body: &Value) -> Response<Vec<u8>> {
-    let mut response = Response::new(body.to_string().into_bytes());
+    let mut response = Response::new(json::to_string(body).into_bytes());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let media_type = HeaderValue::from_static(form.media_type());
     response.headers_mut().insert(header::CONTENT_TYPE, media_type);

@@ -124,10 +124,6 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn id(&self) -> &str {
-        &self.session_id
-    }
-
     /// The session, if it exists.
     pub(super) fn session(&self) -> Option<&Session> {
         self.state.as_ref()
@@ -161,7 +157,7 @@ impl Seat {
             if record.seq <= session.seq() {
                 continue;
             }
-            let commit: Commit = serde_json::from_slice(&record.bytes)
+            let commit: Commit = Commit::read(&record.bytes)
                 .map_err(|why| corrupt(format!("commit {}: {why}", record.seq)))?;
             if !session.apply(&commit) {
                 return Err(corrupt(format!(
@@ -178,7 +174,7 @@ impl Seat {
     /// Makes a commit durable and applies it. `false`: another one took its number, and the session in memory now
     /// has that one.
     pub(super) async fn commit<H: Host>(&mut self, host: &H, commit: &Commit) -> Result<bool, StoreError> {
-        let record = record(commit)?;
+        let record = record(commit);
         // Until the store has answered nobody knows what it holds. Should this request end here, as it does when its
         // client goes away, the session is loaded again.
         let known = self.state.take();
@@ -227,11 +223,10 @@ pub(super) async fn offer<T, F: Future<Output = Result<T, StoreError>>>(
 }
 
 /// A commit as a store keeps it.
-pub(super) fn record(commit: &Commit) -> Result<Record, StoreError> {
-    let bytes = serde_json::to_vec(commit).map_err(|why| StoreError::Corrupt(why.to_string()))?;
-    Ok(Record {
+pub(super) fn record(commit: &Commit) -> Record {
+    Record {
         seq: commit.seq,
         nonce: commit.nonce.clone(),
-        bytes,
-    })
+        bytes: commit.to_bytes(),
+    }
 }

@@ -167,3 +167,20 @@ pub struct Commit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remembered: Option<Remembered>,
 }
+
+impl Commit {
+    /// The commit as a store keeps it.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Only a map with keys that are no strings fails, and no event holds one.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    /// Why the bytes are no commit.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+    }
+}

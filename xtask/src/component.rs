@@ -87,7 +87,10 @@ fn remapped_paths() -> String {
         .map(PathBuf::from)
         .or_else(|| Some(env::home_dir()?.join(".cargo")));
     let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
-    let mut flags = vec![remap(&root(), "a2a-edge")];
+    let mut flags = vec![
+        remap(&root(), "a2a-edge"),
+        "-Clink-arg=--compress-relocations".to_owned(),
+    ];
     flags.extend(home.map(|home| remap(&home, "cargo")));
     flags.join("\u{1f}")
 }

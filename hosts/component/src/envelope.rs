@@ -1,7 +1,7 @@
 //! Interface `envelope`.
 
 use a2a_edge::dispatch::{ENVELOPE_URI, WORK_URI, address, delivery, envelope, work};
-use serde_json::Value;
+use a2a_edge::json;
 
 use crate::Core;
 use crate::bindings::exports::a2a_edge::core::envelope::{
@@ -48,7 +48,9 @@ impl Guest for Core {
             choice: message.choice.as_deref(),
             refs: &refs,
         };
-        serde_json::to_value(written).unwrap_or(Value::Null).to_string()
+        serde_json::to_value(written)
+            .as_ref()
+            .map_or_else(|_| String::new(), json::to_string)
     }
 
     fn parse_address_json(address: String) -> String {

@@ -10,7 +10,7 @@ use crate::fault::{result_of, text_of};
 
 impl Guest for Core {
     fn task_json(facts: String, system: Option<String>, active: Vec<String>, message_id: String) -> String {
-        let active = Value::from(active).to_string();
+        let active = json::to_string(&Value::from(active));
         placement::task_json(&facts, &system.unwrap_or_default(), &active, &message_id)
     }
 

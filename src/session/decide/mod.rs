@@ -8,7 +8,7 @@ mod tell;
 
 use serde_json::{Value, json};
 
-pub use admit::NewSession;
+pub use admit::{Begun, NewSession};
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
 

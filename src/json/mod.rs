@@ -1,7 +1,10 @@
 //! Reading JSON from strangers: duplicate keys and deep nesting are refused, and every refusal says where.
 
+mod canonical;
+
 use std::fmt;
 
+pub use canonical::canonical;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
@@ -37,34 +40,20 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
 /// Compact JSON of a value.
 #[must_use]
 pub fn to_string(value: &Value) -> String {
-    value.to_string()
+    compact(value)
 }
 
-/// How many bytes the compact JSON of `value` takes, without building it.
+/// Compact JSON of anything.
+fn compact(value: &(impl serde::Serialize + ?Sized)) -> String {
+    // Only a map with keys that are no strings fails: nothing this crate builds.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// How many bytes the compact JSON of `value` takes.
 #[must_use]
 pub fn compact_len(value: &impl serde::Serialize) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 = self.0.saturating_add(bytes.len());
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    match serde_json::to_writer(&mut count, value) {
-        Ok(()) => count.0,
-        // A map with keys that are no strings: nothing this crate builds, and never within a budget.
-        Err(_) => usize::MAX,
-    }
-}
-
-/// The RFC 8785 form of a value: what two equal requests share whatever their spelling.
-#[must_use]
-pub fn canonical(value: &Value) -> Vec<u8> {
-    serde_json_canonicalizer::to_vec(value).unwrap_or_else(|_| value.to_string().into_bytes())
+    // What has no JSON is never within a budget.
+    serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 
 struct Strict {

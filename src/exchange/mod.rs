@@ -1,0 +1,261 @@
+//! One request on its way to an answer, without I/O.
+//!
+//! [`plan`] says of a request what it takes to answer it. Whoever has that drives the rest: it reads the session that
+//! an [`Exchange`] names, makes durable what it decides, and looks again when the session has moved on. Neither time
+//! nor randomness is taken from anywhere but the arguments, so that every host answers the same.
+
+mod creation;
+mod work;
+
+use http::{Request, Response};
+use serde_json::json;
+
+pub use creation::Creation;
+
+use crate::agent::{self, Failed};
+use crate::desk::Desk;
+use crate::http::answer::{self, Form, failure, success};
+use crate::http::read;
+use crate::http::route::{NoRoute, Route, Target, route};
+use crate::refusal::{A2A_DOMAIN, Code, Refusal};
+use crate::session::{Caller, Commit, Session, Token};
+use crate::time::Timestamp;
+use work::{Outcome, Work};
+
+/// What it takes to answer a request.
+#[derive(Debug)]
+pub enum Plan {
+    /// Nothing more: no session has a say in it.
+    Answer(Response<Vec<u8>>),
+    /// To know whether a session exists, whose card is asked for.
+    Card(Card),
+    /// A session.
+    Call(Box<Exchange>),
+    /// To create a session.
+    Create(Creation),
+}
+
+/// Says what it takes to answer a request: every path, every error.
+///
+/// The body must have been read up to [`read::BODY_LIMIT`] bytes and one more; what is longer is refused either way.
+#[must_use]
+pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
+    let Route { tenant, target } = match route(request.method(), request.uri().path()) {
+        Ok(route) => route,
+        Err(none) => return Plan::Answer(nowhere(&none)),
+    };
+    let form = form(target.is_coordination());
+    let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
+    match target {
+        Target::Card => match tenant {
+            Some(session_id) => Plan::Card(Card::of(session_id)),
+            None => Plan::Answer(card(desk, None)),
+        },
+        Target::Operator(verb) if verb == creation::VERB => match Creation::read(desk, &request) {
+            Ok(creation) => Plan::Create(creation),
+            Err(refusal) => refused(refusal),
+        },
+        target => match read::token(request.headers()) {
+            Ok(token) => Plan::Call(Box::new(Exchange {
+                request,
+                tenant,
+                target,
+                token,
+                entered: None,
+            })),
+            Err(refusal) => refused(refusal),
+        },
+    }
+}
+
+const fn form(is_coordination: bool) -> Form {
+    if is_coordination {
+        Form::Coordination
+    } else {
+        Form::Core
+    }
+}
+
+/// The answer to a request without a destination.
+fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
+    let mut response = failure(form(none.coordination), &none.refusal, None);
+    if let Some(allow) = none.allow {
+        answer::set(&mut response, "allow", allow);
+    }
+    response
+}
+
+fn card(desk: &Desk, tenant: Option<&str>) -> Response<Vec<u8>> {
+    success(Form::Plain, &json!(agent::card::card(desk, tenant)), None)
+}
+
+/// The same for a session that is another's and one that does not exist.
+fn no_such_session() -> Refusal {
+    Refusal::new(Code::NotFound, "no such session").with_reason(A2A_DOMAIN, "NOT_FOUND")
+}
+
+/// A question for the card of a session.
+#[derive(Clone, Debug)]
+pub struct Card {
+    session_id: String,
+}
+
+impl Card {
+    /// In whose form errors are written.
+    pub const FORM: Form = Form::Core;
+
+    /// The question for this session's card.
+    #[must_use]
+    pub const fn of(session_id: String) -> Self {
+        Self { session_id }
+    }
+
+    /// The session.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// The answer, for a session that exists or does not.
+    #[must_use]
+    pub fn answer(&self, desk: &Desk, exists: bool) -> Response<Vec<u8>> {
+        if exists {
+            card(desk, Some(&self.session_id))
+        } else {
+            failure(Self::FORM, &no_such_session(), None)
+        }
+    }
+}
+
+/// A request that is answered from a session.
+///
+/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave. Then
+/// [`poll`](Self::poll) until there is an answer.
+#[derive(Debug)]
+pub struct Exchange {
+    request: Request<Vec<u8>>,
+    tenant: Option<String>,
+    target: Target,
+    token: Token,
+    entered: Option<Entered>,
+}
+
+/// An exchange whose caller is known.
+#[derive(Debug)]
+struct Entered {
+    caller: Caller,
+    work: Work,
+    outcome: Option<Outcome>,
+}
+
+/// What looking for an answer came to.
+#[derive(Debug)]
+pub enum Poll {
+    /// The answer.
+    Ready(Response<Vec<u8>>),
+    /// Nothing yet: look again when the session has moved on, at the latest then.
+    Wait(Timestamp),
+}
+
+impl Exchange {
+    /// The session that the request's credential names; whether there is one is for the host to find out.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        self.token.session()
+    }
+
+    /// In whose form the answer is written.
+    #[must_use]
+    pub const fn form(&self) -> Form {
+        form(self.target.is_coordination())
+    }
+
+    /// A refusal as the answer.
+    #[must_use]
+    pub fn refuse(&self, failed: &Failed) -> Response<Vec<u8>> {
+        failure(self.form(), &failed.refusal, failed.echo.as_deref())
+    }
+
+    /// Decides the request in the session as it stands; `session` is none where none exists. A commit is to be made
+    /// durable and applied before the answer is looked for; none means that nothing changes. `entropy` is 32 random
+    /// bytes, fresh at every call.
+    ///
+    /// # Errors
+    /// What the request is refused with; the exchange is over.
+    pub fn decide(
+        &mut self,
+        desk: &Desk,
+        session: Option<&Session>,
+        now: Timestamp,
+        entropy: [u8; 32],
+    ) -> Result<Option<Commit>, Failed> {
+        let entered = match self.entered.take() {
+            Some(entered) => entered,
+            None => self.enter(desk, session, now)?,
+        };
+        let Entered { caller, work, .. } = &entered;
+        let session = still(session, caller)?;
+        let (commit, outcome) = work.decide(desk, session, caller, now, entropy)?;
+        self.entered = Some(Entered {
+            outcome: Some(outcome),
+            ..entered
+        });
+        Ok(commit)
+    }
+
+    /// Finds out who calls, and reads the request.
+    fn enter(&self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Entered, Failed> {
+        let caller = session.and_then(|session| session.authenticate(&self.token));
+        let caller = caller.ok_or_else(read::unauthenticated)?;
+        let session_id = self.token.session();
+        if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
+            return Err(no_such_session().into());
+        }
+        let work = match &self.target {
+            Target::Core(method, task) => Work::core(&self.request, session_id, *method, task.as_deref())?,
+            Target::Extension { path, segment } => {
+                Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
+            }
+            Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
+            Target::Card => return Err(no_such_session().into()),
+        };
+        Ok(Entered {
+            caller,
+            work,
+            outcome: None,
+        })
+    }
+
+    /// Looks for the answer in the session as it stands.
+    ///
+    /// # Errors
+    /// What the request is refused with; the exchange is over.
+    pub fn poll(&mut self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Poll, Failed> {
+        let Some(Entered {
+            caller,
+            outcome: Some(outcome),
+            ..
+        }) = &mut self.entered
+        else {
+            return Err(read::unauthenticated().into());
+        };
+        outcome.poll(desk, || still(session, caller), now)
+    }
+
+    /// From now on the answer is what there is.
+    pub fn wait_no_longer(&mut self) {
+        if let Some(Entered {
+            outcome: Some(outcome),
+            ..
+        }) = &mut self.entered
+        {
+            outcome.wait_no_longer();
+        }
+    }
+}
+
+/// The session, unless the caller's credential was revoked since it was looked at.
+fn still<'a>(session: Option<&'a Session>, caller: &Caller) -> Result<&'a Session, Refusal> {
+    let session = session.filter(|session| session.is_current(caller));
+    session.ok_or_else(read::unauthenticated)
+}

@@ -1,0 +1,221 @@
+//! What a request that was let in asks for, and what it came to.
+
+use http::Request;
+use serde_json::{Map, Value, json};
+
+use super::{Poll, no_such_session};
+use crate::agent::operator::{self, Verb};
+use crate::agent::{self, Failed, Follow};
+use crate::coordination::{self, Operation, catalogue};
+use crate::desk::Desk;
+use crate::extension::{Method, RequestContext, header as extensions};
+use crate::http::answer::{Form, success};
+use crate::http::read;
+use crate::refusal::Refusal;
+use crate::session::{Answer, Caller, Commit, Session};
+use crate::time::Timestamp;
+
+/// A request, authenticated and read.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// A core operation.
+    Core {
+        method: Method,
+        params: Map<String, Value>,
+        requested: Vec<String>,
+    },
+    /// An operation of session coordination.
+    Extension {
+        operation: &'static Operation,
+        body: Map<String, Value>,
+        echo: Option<String>,
+    },
+    /// A verb of those who decide.
+    Operator {
+        verb: &'static Verb,
+        body: Map<String, Value>,
+    },
+}
+
+/// What deciding came to, before the answer.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// The answer is in the session.
+    Follow(Box<Follow>),
+    /// The answer, with the extensions that were active.
+    Answer(Answer, Option<String>),
+}
+
+type Decided = (Option<Commit>, Outcome);
+
+impl Work {
+    pub(super) fn core(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        method: Method,
+        task: Option<&str>,
+    ) -> Result<Self, Refusal> {
+        read::check_version(request)?;
+        let mut params = if request.method() == http::Method::GET {
+            read::query_params(request)
+        } else {
+            read::body(request)?
+        };
+        match params.get("tenant") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(named)) if named.is_empty() || named == session_id => {}
+            Some(Value::String(_)) => return Err(no_such_session()),
+            Some(_) => return Err(Refusal::invalid("tenant", "expected a string")),
+        }
+        if let Some(task) = task {
+            let name = if method.name().contains("PushNotificationConfig") {
+                "taskId"
+            } else {
+                "id"
+            };
+            params.insert(name.to_owned(), json!(task));
+        }
+        Ok(Self::Core {
+            method,
+            params,
+            requested: extensions::parse(request.headers().get_all(extensions::NAME)),
+        })
+    }
+
+    pub(super) fn extension(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        desk: &Desk,
+        path: &str,
+        segment: &str,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Self, Failed> {
+        let registry = desk.registry();
+        let requested = extensions::requested(request.headers().get_all(extensions::NAME), &[]);
+        let context = RequestContext {
+            method: None,
+            now,
+            tenant: Some(session_id.to_owned()),
+        };
+        let active = registry.negotiate(&requested, &context)?;
+        let echo = active.echo();
+        let refuse = |refusal: Refusal| Failed {
+            echo: echo.clone(),
+            refusal,
+        };
+        let Some((extension, operations)) = registry.at_path(path) else {
+            return Err(refuse(unsupported(segment)));
+        };
+        let uri = &extension.declaration().uri;
+        if !active.is_active(uri) {
+            return Err(refuse(Refusal::extensions_required(std::slice::from_ref(uri))));
+        }
+        let operation = operations
+            .find(segment)
+            .and_then(|operation| catalogue::find(&operation.name));
+        let operation = operation.ok_or_else(|| refuse(unsupported(segment)))?;
+        coordination::allow(operation, caller).map_err(refuse)?;
+        let body = read::body(request).map_err(refuse)?;
+        Ok(Self::Extension {
+            operation,
+            body,
+            echo,
+        })
+    }
+
+    pub(super) fn operator(
+        request: &Request<Vec<u8>>,
+        segment: &str,
+        caller: &Caller,
+    ) -> Result<Self, Refusal> {
+        let verb = operator::find(segment).filter(|_| caller.role.decides());
+        let verb = verb.ok_or_else(operator::nothing_here)?;
+        let body = read::body(request)?;
+        Ok(Self::Operator { verb, body })
+    }
+
+    pub(super) fn decide(
+        &self,
+        desk: &Desk,
+        session: &Session,
+        caller: &Caller,
+        now: Timestamp,
+        entropy: [u8; 32],
+    ) -> Result<Decided, Failed> {
+        match self {
+            Self::Core {
+                method,
+                params,
+                requested,
+            } => {
+                let call = agent::Call {
+                    method: *method,
+                    params: params.clone(),
+                    requested: requested.clone(),
+                    caller: caller.clone(),
+                    now,
+                    entropy,
+                };
+                let step = agent::begin(desk, session, call)?;
+                Ok((step.commit, Outcome::Follow(Box::new(step.follow))))
+            }
+            Self::Extension {
+                operation,
+                body,
+                echo,
+            } => {
+                let call = coordination::Call {
+                    caller: caller.clone(),
+                    now,
+                    entropy,
+                    body,
+                };
+                match coordination::invoke(session, operation, &call) {
+                    Ok(decided) => Ok((decided.commit, Outcome::Answer(decided.answer, echo.clone()))),
+                    Err(refusal) => Err(Failed {
+                        echo: echo.clone(),
+                        refusal,
+                    }),
+                }
+            }
+            Self::Operator { verb, body } => {
+                let ruled = operator::rule(session, verb, body, caller, now, entropy)?;
+                Ok((ruled.commit, Outcome::Answer(ruled.answer, None)))
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// Looks for the answer; the session is only asked for where the answer is in it.
+    pub(super) fn poll<'a>(
+        &mut self,
+        desk: &Desk,
+        session: impl FnOnce() -> Result<&'a Session, Refusal>,
+        now: Timestamp,
+    ) -> Result<Poll, Failed> {
+        match self {
+            Self::Follow(follow) => Ok(match follow.poll(desk, session()?, now)? {
+                agent::Poll::Ready(value, echo) => Poll::Ready(success(Form::Core, &value, echo.as_deref())),
+                agent::Poll::Wait(until) => Poll::Wait(until),
+            }),
+            Self::Answer(answer, echo) => {
+                let object = answer.clone().into_object();
+                Ok(Poll::Ready(success(Form::Coordination, &object, echo.as_deref())))
+            }
+        }
+    }
+
+    pub(super) fn wait_no_longer(&mut self) {
+        if let Self::Follow(follow) = self {
+            follow.wait_no_longer();
+        }
+    }
+}
+
+/// An operation that no extension advertises.
+fn unsupported(segment: &str) -> Refusal {
+    let name = segment.replacen(':', ".", 1);
+    Refusal::unsupported("expected an operation that the card advertises").with_fact("operation", name)
+}
