@@ -1,0 +1,158 @@
+//! Prints how long each contender takes, what that is in megabytes a second, and how many times the Rust API's time.
+//!
+//! The contenders take turns in short batches, and the median of their batches counts, so that what else the machine
+//! does meanwhile hurts all of them alike: the ratios are worth more than the times. `--quick` takes fewer turns.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use a2a_edge_benches::contenders::{Component, Schema, native_projects, native_takes};
+use a2a_edge_benches::corpus::{beyond_schema, full_size, minimal, requests, rows};
+
+/// How long a batch should take: long beside the clock's steps, short beside the machine's moods.
+const BATCH: Duration = Duration::from_millis(2);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let turns = if std::env::args().any(|argument| argument == "--quick") {
+        5
+    } else {
+        101
+    };
+    let (mut component, schema) = (Component::new()?, Schema::new()?);
+    agree(&mut component, &schema)?;
+
+    println!(
+        "\n{:<34} {:>12} {:>10} {:>8}",
+        "a handoff, validated from bytes", "ns", "MB/s", "ratio"
+    );
+    for (name, request) in [("minimal", minimal()), ("full-size", full_size())] {
+        let mut contest = Contest::new(format!("{name}, {} bytes", request.len()), request.len());
+        contest.enter("native", || native_takes(black_box(&request)));
+        contest.enter("component", || {
+            component.takes(black_box(&request)).unwrap_or_default()
+        });
+        contest.enter("jsonschema", || schema.takes(black_box(&request)));
+        contest.run(turns);
+    }
+
+    println!(
+        "\n{:<34} {:>12} {:>10} {:>8}",
+        "facts, projected from text", "ns", "MB/s", "ratio"
+    );
+    for (row, facts) in rows() {
+        let mut contest = Contest::new(format!("row {row}, {} bytes", facts.len()), facts.len());
+        contest.enter("native", || native_projects(black_box(&facts)).len());
+        contest.enter("component", || {
+            component
+                .projects(black_box(&facts))
+                .map_or(0, |answer| answer.len())
+        });
+        contest.run(turns);
+    }
+
+    println!("\nWhat JSON Schema cannot say, and the other two hold to:");
+    for (_, _, rule) in beyond_schema() {
+        println!("- {rule}");
+    }
+    Ok(())
+}
+
+/// Holds the contenders to one judgement of every request, and to one projection of every row's facts.
+fn agree(component: &mut Component, schema: &Schema) -> Result<(), Box<dyn Error>> {
+    let requests = requests();
+    for request in &requests {
+        let takes = native_takes(request);
+        if component.takes(request)? != takes || schema.takes(request) != takes {
+            return Err(format!("the contenders disagree on {}", String::from_utf8_lossy(request)).into());
+        }
+    }
+    for (row, facts) in rows() {
+        if component.projects(&facts)? != native_projects(&facts) {
+            return Err(format!("the component projects row {row} in its own way").into());
+        }
+    }
+    println!("All contenders agree on {} requests and 12 rows.", requests.len());
+    Ok(())
+}
+
+/// One who takes part, and how long a single run took in each of its batches.
+struct Contender<'c> {
+    name: &'static str,
+    batch: Box<dyn FnMut(u32) -> Duration + 'c>,
+    runs: u32,
+    times: Vec<f64>,
+}
+
+/// Several ways to do one thing to so many bytes.
+struct Contest<'c> {
+    title: String,
+    bytes: usize,
+    contenders: Vec<Contender<'c>>,
+}
+
+impl<'c> Contest<'c> {
+    fn new(title: String, bytes: usize) -> Self {
+        Self {
+            title,
+            bytes,
+            contenders: Vec::new(),
+        }
+    }
+
+    fn enter<T>(&mut self, name: &'static str, mut once: impl FnMut() -> T + 'c) {
+        let batch = move |runs| {
+            let begun = Instant::now();
+            for _ in 0..runs {
+                black_box(once());
+            }
+            begun.elapsed()
+        };
+        self.contenders.push(Contender {
+            name,
+            batch: Box::new(batch),
+            runs: 1,
+            times: Vec::new(),
+        });
+    }
+
+    /// Lets each have its turns, and prints a line for each. The first to enter is the measure of the others.
+    fn run(mut self, turns: usize) {
+        self.contenders.iter_mut().for_each(Contender::warm_up);
+        for _ in 0..turns {
+            self.contenders.iter_mut().for_each(Contender::turn);
+        }
+        println!("{}", self.title);
+        let medians: Vec<f64> = self.contenders.iter_mut().map(Contender::median).collect();
+        let measure = medians.first().copied().unwrap_or(f64::NAN);
+        #[allow(clippy::cast_precision_loss, reason = "a few thousand bytes")]
+        let bytes = self.bytes as f64;
+        for (contender, nanos) in self.contenders.iter().zip(medians) {
+            let (rate, ratio) = (bytes * 1e3 / nanos, nanos / measure);
+            println!(
+                "  {:<32} {nanos:>12.0} {rate:>10.1} {ratio:>7.2}×",
+                contender.name
+            );
+        }
+    }
+}
+
+impl Contender<'_> {
+    /// Doubles the runs of a batch until it takes long enough.
+    fn warm_up(&mut self) {
+        while (self.batch)(self.runs) < BATCH && self.runs < u32::MAX / 2 {
+            self.runs = self.runs.saturating_mul(2);
+        }
+    }
+
+    fn turn(&mut self) {
+        let time = (self.batch)(self.runs);
+        self.times.push(time.as_secs_f64() * 1e9 / f64::from(self.runs));
+    }
+
+    fn median(&mut self) -> f64 {
+        self.times.sort_by(f64::total_cmp);
+        let middle = self.times.len() / 2;
+        self.times.get(middle).copied().unwrap_or(f64::NAN)
+    }
+}

@@ -1,0 +1,35 @@
+//! What `cargo xtask` can do, a module to a command.
+//!
+//! The tests of the component build it through [`component::build`], so there is one way to make it.
+
+pub mod bench;
+pub mod component;
+pub mod deny;
+pub mod dev;
+mod process;
+mod setup;
+pub mod test;
+
+use std::fmt;
+
+/// Why a command failed, as one line for a person.
+#[derive(Debug)]
+pub struct Failure(String);
+
+/// What every command returns.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+impl Failure {
+    /// A failure told in one line.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Failure {}
