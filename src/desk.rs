@@ -134,6 +134,15 @@ impl Desk {
         &self.config
     }
 
+    /// Whether a bearer token is the operator's; takes the same time for every other of its length.
+    pub(crate) fn is_operator(&self, presented: Option<&str>) -> bool {
+        let presented = presented.map(SecretDigest::of);
+        match (&self.operator, &presented) {
+            (Some(operator), Some(presented)) => operator.matches(presented),
+            _ => false,
+        }
+    }
+
     /// The extensions.
     #[must_use]
     pub const fn registry(&self) -> &Registry {

@@ -4,6 +4,7 @@
 //! within a process; across processes the store's compare-and-swap decides, and a loser decides again.
 
 mod operator;
+pub mod place;
 mod sessions;
 
 use http::{Request, Response};
@@ -44,6 +45,11 @@ pub trait Host {
     fn now(&self) -> Timestamp;
     /// 32 bytes from a cryptographically secure source, fresh at every call.
     fn entropy(&self) -> [u8; 32];
+    /// The id of the session that is created now, where the host has to know it before: one that keeps each
+    /// session in a place of its own chooses it with the place ([`place::new_session_id`]). `None`: it is drawn.
+    fn session_to_create(&self) -> Option<String> {
+        None
+    }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
         let _ = fault;
@@ -133,6 +139,15 @@ pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -
             failure(form, &refusal, None)
         }
     })
+}
+
+/// Offers the store a snapshot of a session: for a host that does so in its own time rather than when a commit asks.
+///
+/// # Errors
+/// What the store says; nothing is lost by it.
+pub async fn compact<H: Host>(host: &H, session_id: &str) -> Result<(), StoreError> {
+    let seat = host.sessions().seat(session_id).refreshed(host).await?;
+    seat.compact(host).await
 }
 
 /// One request on its way to an answer.

@@ -10,11 +10,10 @@ use crate::http::read;
 use crate::params::{self, Fields};
 use crate::refusal::{Refusal, Violation};
 use crate::session::NewSession;
-use crate::session::credential::SecretDigest;
 use crate::session::participant::Kind;
 use crate::store::{Bell as _, Store as _, StoreError};
 
-const CREATE_SESSION: &str = "sessions:create";
+pub(super) const CREATE_SESSION: &str = "sessions:create";
 
 impl<H: Host> Exchange<'_, H> {
     pub(super) async fn operator(&self, segment: &str) -> Answered {
@@ -35,17 +34,13 @@ impl<H: Host> Exchange<'_, H> {
     }
 
     async fn create_session(&self) -> Answered {
-        let presented = read::bearer(self.request.headers()).map(SecretDigest::of);
-        let known = match (&self.desk.operator, &presented) {
-            (Some(operator), Some(presented)) => operator.matches(presented),
-            _ => false,
-        };
-        if !known {
+        if !self.desk.is_operator(read::bearer(self.request.headers())) {
             return Err(read::unauthenticated().into());
         }
         let body = read::body(self.request, true)?;
         let new = new_session(&body)?;
-        let begun = new.begin(self.host.now(), self.host.entropy());
+        let named = self.host.session_to_create();
+        let begun = new.begin(named, self.host.now(), self.host.entropy());
         if !self
             .host
             .store()

@@ -34,11 +34,14 @@ pub struct Begun {
 
 impl NewSession {
     /// The commit that creates the session.
+    ///
+    /// Its id is drawn, unless `named` gives one: it must be unlike that of any session there ever was.
     #[must_use]
-    pub fn begin(&self, now: Timestamp, entropy: [u8; 32]) -> Begun {
+    pub fn begin(&self, named: Option<String>, now: Timestamp, entropy: [u8; 32]) -> Begun {
         let mut draw = Draw::new(entropy);
         let nonce = draw.short();
-        let session_id = draw.short();
+        let drawn = draw.short();
+        let session_id = named.unwrap_or(drawn);
         let page_key = draw.bytes();
         let (owner, credential, token) = new_participant(
             &mut draw,
