@@ -104,7 +104,10 @@ mod tests {
             ("GET /s1/tasks", None),
             ("GET /s1/tasks", Some("a2ae_s1_short")),
             ("POST /operator/v1/sessions:create", None),
-            ("POST /operator/v1/sessions:create", Some("another operator's token, no shorter")),
+            (
+                "POST /operator/v1/sessions:create",
+                Some("another operator's token, no shorter"),
+            ),
         ] {
             assert_eq!(placed(line, bearer), Place::Anywhere, "{line}");
         }

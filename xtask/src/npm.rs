@@ -28,7 +28,13 @@ pub fn install(manifest: &str, name: &str) -> Outcome<PathBuf> {
     }
     // No package's own script runs: the programs used here are complete as they come.
     let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
-    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    npm.args([
+        "ci",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+    ]);
     process::run(npm.current_dir(&place))?;
     fs::write(&stamp, lock).map_err(|error| cannot_write(&stamp, &error))?;
     Ok(place.join("node_modules"))
@@ -51,13 +57,22 @@ pub fn native_program(modules: &Path, scope: &str, prefix: &str, program: &str) 
     let file = format!("{program}{}", env::consts::EXE_SUFFIX);
     systems
         .iter()
-        .flat_map(|system| processors.iter().map(move |processor| format!("{prefix}{system}-{processor}")))
+        .flat_map(|system| {
+            processors
+                .iter()
+                .map(move |processor| format!("{prefix}{system}-{processor}"))
+        })
         .flat_map(|package| {
             let package = modules.join(scope).join(package);
             [package.join("bin").join(&file), package.join(&file)]
         })
         .find(|path| path.is_file())
-        .ok_or_else(|| Failure::new(format!("npm has no {program} for this system in {}", modules.display())))
+        .ok_or_else(|| {
+            Failure::new(format!(
+                "npm has no {program} for this system in {}",
+                modules.display()
+            ))
+        })
 }
 
 fn read(path: &Path) -> Outcome<Vec<u8>> {

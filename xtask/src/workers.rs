@@ -24,7 +24,9 @@ pub const FILES: [&str; 2] = ["index.js", "glue_bg.wasm"];
 /// As [`build`], and for any argument.
 pub fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {
-        return Err(Failure::new(format!("`workers` takes no arguments, not `{argument}`")));
+        return Err(Failure::new(format!(
+            "`workers` takes no arguments, not `{argument}`"
+        )));
     }
     let place = build()?;
     println!("{}: {} bytes with gzip", place.display(), size(&place)?);
@@ -42,7 +44,9 @@ pub fn build() -> Outcome<PathBuf> {
     let draft = target_dir().join(format!("workers-{}", std::process::id()));
     let bundled = glue(&module, &draft).and_then(|()| bundle(&modules, &draft));
     let place = root().join("build");
-    let outcome = bundled.and_then(|()| check(&draft)).and_then(|()| put(&draft, &place));
+    let outcome = bundled
+        .and_then(|()| check(&draft))
+        .and_then(|()| put(&draft, &place));
     // What is left of it is in nobody's way.
     let _ = fs::remove_dir_all(&draft);
     outcome.map(|()| place)
@@ -53,7 +57,10 @@ fn compile() -> Outcome<PathBuf> {
     let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-workers"]);
     command.args(["--target", setup::UNKNOWN, "--profile", "worker"]);
     process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
-    Ok(target_dir().join(setup::UNKNOWN).join("worker").join("a2a_edge_workers.wasm"))
+    Ok(target_dir()
+        .join(setup::UNKNOWN)
+        .join("worker")
+        .join("a2a_edge_workers.wasm"))
 }
 
 /// Writes the glue and the entry beside each other.
@@ -64,7 +71,10 @@ fn glue(module: &Path, draft: &Path) -> Outcome {
     let glue = String::from_utf8_lossy(&read(&path)?).into_owned();
     // Runtimes load a module by a plain import as well, and bundlers know no other.
     write(&path, glue.replace("import source ", "import ").as_bytes())?;
-    write(&draft.join("entry.js"), &read(&root().join("hosts/workers/entry.js"))?)
+    write(
+        &draft.join("entry.js"),
+        &read(&root().join("hosts/workers/entry.js"))?,
+    )
 }
 
 fn bundle(modules: &Path, draft: &Path) -> Outcome {
@@ -85,7 +95,9 @@ fn bundle(modules: &Path, draft: &Path) -> Outcome {
 fn check(place: &Path) -> Outcome {
     let size = size(place)?;
     if size > MAX_SIZE {
-        return Err(Failure::new(format!("the bundle has {size} bytes with gzip, more than {MAX_SIZE}")));
+        return Err(Failure::new(format!(
+            "the bundle has {size} bytes with gzip, more than {MAX_SIZE}"
+        )));
     }
     Ok(())
 }

@@ -43,7 +43,12 @@ pub fn head(request: &Request) -> Result<http::Request<()>> {
 }
 
 pub fn request_id(request: &Request) -> String {
-    request.headers().get(REQUEST_ID).ok().flatten().unwrap_or_default()
+    request
+        .headers()
+        .get(REQUEST_ID)
+        .ok()
+        .flatten()
+        .unwrap_or_default()
 }
 
 /// The body's first bytes, at most one more than the core reads.
@@ -79,8 +84,11 @@ pub fn outward(response: http::Response<Vec<u8>>, id: &str) -> Result<Response> 
 
 /// The answer of a deployment that is not configured.
 pub fn misconfigured(fault: &str, id: &str) -> Result<Response> {
-    let refusal = Refusal::new(Code::Internal, format!("the deployment is not configured: {fault}"))
-        .with_reason(A2A_DOMAIN, "MISCONFIGURED");
+    let refusal = Refusal::new(
+        Code::Internal,
+        format!("the deployment is not configured: {fault}"),
+    )
+    .with_reason(A2A_DOMAIN, "MISCONFIGURED");
     let mut response = failure(Form::Core, &refusal, None);
     answer::set(&mut response, "cache-control", "no-store");
     outward(response, id)

@@ -4,7 +4,9 @@ use a2a_edge::serve::{self, Host, Sessions};
 use a2a_edge::store::StoreError;
 use a2a_edge::time::Timestamp;
 use serde_json::json;
-use worker::{DurableObject, Env, Request, Response, Result, State, console_error, durable_object, wasm_bindgen};
+use worker::{
+    DurableObject, Env, Request, Response, Result, State, console_error, durable_object, wasm_bindgen,
+};
 
 use crate::bell::ObjectBell;
 use crate::store::ObjectStore;

@@ -245,7 +245,12 @@ impl Store for ObjectStore {
         let mut pieces = (0_u64..).zip(snapshot.bytes.chunks(PIECE)).peekable();
         while let Some((part, piece)) = pieces.next() {
             let last = number(u64::from(pieces.peek().is_none()));
-            let values = vec![number(snapshot.seq), number(part), last, Sql::Blob(piece.to_vec())];
+            let values = vec![
+                number(snapshot.seq),
+                number(part),
+                last,
+                Sql::Blob(piece.to_vec()),
+            ];
             self.run(INSERT, values)?;
         }
         self.run(CLEAR, vec![number(snapshot.seq)])?;
