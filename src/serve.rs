@@ -50,6 +50,10 @@ pub trait Host {
     fn session_to_create(&self) -> Option<String> {
         None
     }
+    /// Whether the host is about to end, so that nothing is waited for: a send is answered with its task as it stands.
+    fn is_closing(&self) -> bool {
+        false
+    }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
         let _ = fault;
@@ -210,7 +214,7 @@ impl<H: Host> Exchange<'_, H> {
         let mut params = if self.request.method() == http::Method::GET {
             read::query_params(self.request)
         } else {
-            read::body(self.request, false)?
+            read::body(self.request)?
         };
         if params
             .get("tenant")
@@ -229,7 +233,7 @@ impl<H: Host> Exchange<'_, H> {
         }
         let requested = self.requested();
         let mut follow = self
-            .transact(&mut seat, |session, now, entropy| {
+            .transact(&mut seat, &caller, |session, now, entropy| {
                 let (params, requested, caller) = (params.clone(), requested.clone(), caller.clone());
                 let call = Call {
                     method,
@@ -245,11 +249,10 @@ impl<H: Host> Exchange<'_, H> {
             .await?;
         loop {
             let now = self.host.now();
-            let Some(session) = seat.session() else {
-                return Err(read::unauthenticated().into());
-            };
+            let session = still(&seat, &caller)?;
             match follow.poll(self.desk, session, now)? {
                 Poll::Ready(value, echo) => return Ok(success(Form::Core, &value, echo.as_deref())),
+                Poll::Wait(_) if self.host.is_closing() => follow.wait_no_longer(),
                 Poll::Wait(until) => {
                     let after = session.seq();
                     let absent = seat.leave();
@@ -284,9 +287,9 @@ impl<H: Host> Exchange<'_, H> {
             .and_then(|operation| catalogue::find(&operation.name));
         let operation = operation.ok_or_else(|| refuse(unsupported(segment)))?;
         coordination::allow(operation, &caller).map_err(refuse)?;
-        let body = read::body(self.request, true).map_err(refuse)?;
+        let body = read::body(self.request).map_err(refuse)?;
         let answer = self
-            .transact(&mut seat, |session, now, entropy| {
+            .transact(&mut seat, &caller, |session, now, entropy| {
                 let call = coordination::Call {
                     caller: caller.clone(),
                     now,
@@ -310,6 +313,7 @@ impl<H: Host> Exchange<'_, H> {
     async fn transact<T>(
         &self,
         seat: &mut Seat,
+        caller: &Caller,
         mut decide: impl FnMut(
             &Session,
             Timestamp,
@@ -317,9 +321,7 @@ impl<H: Host> Exchange<'_, H> {
         ) -> Result<(Option<crate::session::Commit>, T), Trouble>,
     ) -> Result<T, Trouble> {
         for _ in 0..ATTEMPTS {
-            let Some(session) = seat.session() else {
-                return Err(read::unauthenticated().into());
-            };
+            let session = still(seat, caller)?;
             let (commit, result) = decide(session, self.host.now(), self.host.entropy())?;
             let Some(commit) = commit else { return Ok(result) };
             if seat.commit(self.host, &commit).await? {
@@ -328,6 +330,12 @@ impl<H: Host> Exchange<'_, H> {
         }
         Err(Trouble::Contended)
     }
+}
+
+/// The session, unless the caller's credential was revoked since it was looked at.
+fn still<'a>(seat: &'a Seat, caller: &Caller) -> Result<&'a Session, Refusal> {
+    let session = seat.session().filter(|session| session.is_current(caller));
+    session.ok_or_else(read::unauthenticated)
 }
 
 /// An operation that no extension advertises.

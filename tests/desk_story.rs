@@ -7,7 +7,6 @@
 )]
 
 #[path = "support/desk.rs"]
-#[allow(dead_code, reason = "each test uses the part it needs")]
 mod support;
 
 use serde_json::{Value, json};

@@ -71,6 +71,15 @@ pub fn integer(value: &Value) -> Option<i32> {
     }
 }
 
+/// The path of a member of what is at `path`; nothing is before the members of a whole request.
+pub(crate) fn at(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
+}
+
 /// Collects the fields at fault while objects are read.
 ///
 /// A reader goes on after a fault, with a stand-in for the value, so that one answer names every fault of a
@@ -122,7 +131,7 @@ impl Decoder {
             Value::String(text) if text.is_empty() => None,
             Value::String(text) => Some(text.clone()),
             _ => {
-                self.fault(format!("{path}.{name}"), "expected a string");
+                self.fault(at(path, name), "expected a string");
                 None
             }
         }
@@ -133,7 +142,7 @@ impl Decoder {
         let value = member(object, name)?;
         let flag = value.as_bool();
         if flag.is_none() {
-            self.fault(format!("{path}.{name}"), "expected a boolean");
+            self.fault(at(path, name), "expected a boolean");
         }
         flag
     }
@@ -142,7 +151,7 @@ impl Decoder {
     pub fn int(&mut self, object: &Map<String, Value>, name: &str, path: &str) -> Option<i32> {
         let number = integer(member(object, name)?);
         if number.is_none() {
-            self.fault(format!("{path}.{name}"), "expected a whole number");
+            self.fault(at(path, name), "expected a whole number");
         }
         number
     }
@@ -153,14 +162,14 @@ impl Decoder {
             return Vec::new();
         };
         let Some(items) = value.as_array() else {
-            self.fault(format!("{path}.{name}"), "expected a list of strings");
+            self.fault(at(path, name), "expected a list of strings");
             return Vec::new();
         };
         let mut texts = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             match item.as_str() {
                 Some(text) => texts.push(text.to_owned()),
-                None => self.fault(format!("{path}.{name}[{index}]"), "expected a string"),
+                None => self.fault(format!("{}[{index}]", at(path, name)), "expected a string"),
             }
         }
         texts
@@ -172,7 +181,7 @@ impl Decoder {
             None => Map::new(),
             Some(Value::Object(map)) => map.clone(),
             Some(_) => {
-                self.fault(format!("{path}.metadata"), "expected an object");
+                self.fault(at(path, "metadata"), "expected an object");
                 Map::new()
             }
         }
@@ -206,7 +215,7 @@ impl Decoder {
             (None, Some(data)) => Some(Content::Data(data.clone())),
             (Some((name, value)), None | Some(Value::Null)) if present.next().is_none() => {
                 let Some(text) = value.as_str() else {
-                    self.fault(format!("{path}.{name}"), "expected a string");
+                    self.fault(at(path, name), "expected a string");
                     return None;
                 };
                 match name {

@@ -295,6 +295,13 @@ impl Follow {
         Ok(Poll::Ready(value, self.activations.echo()))
     }
 
+    /// From now on the answer is what there is.
+    pub fn wait_no_longer(&mut self) {
+        if let Goal::Task { deadline, .. } = &mut self.goal {
+            *deadline = None;
+        }
+    }
+
     fn view<'a>(&self, desk: &'a Desk, session: &'a Session, now: Timestamp) -> View<'a> {
         View::new(desk, session, &self.activations, now)
     }

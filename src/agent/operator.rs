@@ -92,10 +92,8 @@ pub const VERBS: &[Verb] = &[
     Verb {
         segment: "participants:list",
         params: &[],
-        about: "Lists who takes part",
-        effect: Effect::Read(
-            |session, _, _| json!({ "participants": session.participants().collect::<Vec<_>>() }),
-        ),
+        about: "Lists who takes part, in the order of their admission",
+        effect: Effect::Read(participants),
     },
     Verb {
         segment: "tasks:list",
@@ -240,6 +238,12 @@ pub fn rule(
         commit: decided.commit,
         answer: decided.answer,
     })
+}
+
+fn participants(session: &Session, _: Fields<'_>, _: Timestamp) -> Value {
+    let mut found: Vec<_> = session.participants().collect();
+    found.sort_by(|a, b| (a.added_at, &a.participant_id).cmp(&(b.added_at, &b.participant_id)));
+    json!({ "participants": found })
 }
 
 fn tasks(session: &Session, fields: Fields<'_>, now: Timestamp) -> Value {

@@ -97,16 +97,14 @@ pub(super) fn send(
     call: &Call,
     activations: &mut Activations,
 ) -> Result<Begun, Refusal> {
-    let (message, configuration) = decode(call)?;
-    // What the client sent is what is kept and what a repeat is compared with; the hooks see and change a copy.
-    let sent = message.clone();
+    let (mut message, configuration) = decode(call)?;
     let uris: Vec<&str> = activations.uris().collect();
     let active = Active::of(&uris);
-    metadata_budget(&sent.metadata)?;
-    let mut message = message;
+    metadata_budget(&message.metadata)?;
     let mut params = call.params.clone();
     params.shift_remove("message");
     let mut params = Value::Object(params);
+    // What the hooks make of the message is what the desk reads and keeps; a repeat is told by what was sent.
     hook(call, activations, Some(&mut message), &mut params)?;
 
     let work = work::validate(message.metadata.get(WORK_URI), Handoffs::Taken)?;
@@ -145,7 +143,7 @@ pub(super) fn send(
         body: inbound.body,
         data: inbound.data,
         opening,
-        ..addressed(sent, envelope.as_ref())
+        ..addressed(message.clone(), envelope.as_ref())
     };
     let (commit, answer) = decide(session, call, &Command::Send(Box::new(send)))?;
     let goal = match answer {

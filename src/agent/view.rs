@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::status_message_id;
-use crate::a2a::decode::Decoder;
-use crate::a2a::{Artifact, Message, Metadata, Part, Role, Task};
+use crate::a2a::decode::{Decoder, at};
+use crate::a2a::{Artifact, Message, Part, Role, Task};
 use crate::coordination;
 use crate::desk::Desk;
 use crate::dispatch::SYSTEM_ADDRESS;
@@ -36,12 +36,10 @@ pub(super) fn history_length(
     let length = decoder.int(object, "historyLength", path)?;
     let shown = usize::try_from(length).ok();
     if shown.is_none() {
-        let field = if path.is_empty() {
-            "historyLength".to_owned()
-        } else {
-            format!("{path}.historyLength")
-        };
-        decoder.fault(field, "expected a whole number that is not negative");
+        decoder.fault(
+            at(path, "historyLength"),
+            "expected a whole number that is not negative",
+        );
     }
     shown
 }
@@ -51,7 +49,8 @@ pub(super) struct View<'a> {
     session: &'a Session,
     active: Active,
     coordination: bool,
-    inactive: Vec<&'a str>,
+    /// The extensions that the desk speaks, with whether they are active for the request.
+    spoken: Vec<(&'a str, bool)>,
     now: Timestamp,
 }
 
@@ -67,10 +66,10 @@ impl<'a> View<'a> {
             session,
             active: Active::of(&uris),
             coordination: activations.is_active(coordination::URI),
-            inactive: desk
+            spoken: desk
                 .registry
                 .declared_uris()
-                .filter(|uri| !activations.is_active(uri))
+                .map(|uri| (uri, activations.is_active(uri)))
                 .collect(),
             now,
         }
@@ -189,13 +188,17 @@ impl<'a> View<'a> {
         message
     }
 
-    /// Takes away what was said to extensions of the agent that this request did not activate.
+    /// Takes away what was said to extensions of the agent that this request did not activate; those that it did,
+    /// and that have data on the message, are named in its list (seed §8.3).
     fn keep_active(&self, message: &mut Message) {
-        let shown = |uri: &str| !self.inactive.contains(&uri);
-        let kept = std::mem::take(&mut message.metadata)
-            .into_iter()
-            .filter(|(uri, _)| shown(uri));
-        message.metadata = kept.collect::<Metadata>();
-        message.extensions.retain(|uri| shown(uri));
+        for (uri, active) in &self.spoken {
+            let named = message.extensions.iter().any(|named| named == uri);
+            if !active {
+                message.metadata.shift_remove(*uri);
+                message.extensions.retain(|named| named != uri);
+            } else if message.metadata.contains_key(*uri) && !named {
+                message.extensions.push((*uri).to_owned());
+            }
+        }
     }
 }

@@ -60,11 +60,23 @@ const fn plain_reason(form: Form, code: Code) -> (&'static str, &'static str) {
     }
 }
 
-fn error_info(form: Form, refusal: &Refusal) -> Value {
-    let (reason, domain) = match &refusal.info {
-        Some(info) => (info.reason, info.domain),
+/// A2A's own reasons that an extension's operation answers with (session coordination contract, §1).
+const BORROWED: [&str; 2] = ["EXTENSION_SUPPORT_REQUIRED", "UNSUPPORTED_OPERATION"];
+
+/// A reason and its domain. On the coordination paths a reason is the extension's, unless it is one of A2A's own
+/// (seed 002, §11.1).
+fn reason(form: Form, refusal: &Refusal) -> (&'static str, &'static str) {
+    match &refusal.info {
         None => plain_reason(form, refusal.code),
-    };
+        Some(info) if form == Form::Coordination && !BORROWED.contains(&info.reason) => {
+            (info.reason, COORDINATION_DOMAIN)
+        }
+        Some(info) => (info.reason, info.domain),
+    }
+}
+
+fn error_info(form: Form, refusal: &Refusal) -> Value {
+    let (reason, domain) = reason(form, refusal);
     let mut detail = json!({
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
         "reason": reason,
@@ -117,4 +129,27 @@ pub fn failure(form: Form, refusal: &Refusal, echo: Option<&str>) -> Response<Ve
         _ => {}
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn domain(form: Form, reason: &'static str) -> String {
+        let refusal = Refusal::a2a(Code::FailedPrecondition, reason, "no");
+        let body = failure(form, &refusal, None).into_body();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        body["error"]["details"][0]["domain"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn on_coordination_paths_a_reason_is_the_extensions_unless_a2a_defines_it() {
+        assert_eq!(domain(Form::Core, "INVALID_JSON"), A2A_DOMAIN);
+        assert_eq!(domain(Form::Coordination, "INVALID_JSON"), COORDINATION_DOMAIN);
+        assert_eq!(domain(Form::Coordination, "UNSUPPORTED_OPERATION"), A2A_DOMAIN);
+        assert_eq!(
+            domain(Form::Coordination, "EXTENSION_SUPPORT_REQUIRED"),
+            A2A_DOMAIN
+        );
+    }
 }

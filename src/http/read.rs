@@ -100,7 +100,7 @@ pub fn check_version(request: &Request<Vec<u8>>) -> Result<(), Refusal> {
 /// # Errors
 /// 413 over [`BODY_LIMIT`]; 415 for another content type; 400 for what is not JSON, not an object, names a key
 /// twice or nests too deep.
-pub fn body(request: &Request<Vec<u8>>, coordination: bool) -> Result<Map<String, Value>, Refusal> {
+pub fn body(request: &Request<Vec<u8>>) -> Result<Map<String, Value>, Refusal> {
     let bytes = request.body();
     if bytes.len() > BODY_LIMIT {
         let message = format!("expected a body of at most {BODY_LIMIT} bytes");
@@ -124,12 +124,9 @@ pub fn body(request: &Request<Vec<u8>>, coordination: bool) -> Result<Map<String
     let taken = ["application/json", "application/a2a+json"];
     if !taken.iter().any(|name| media_type.eq_ignore_ascii_case(name)) {
         let message = "expected content-type application/json or application/a2a+json";
-        let refusal = Refusal::new(Code::InvalidArgument, message).with_http(415);
-        return Err(if coordination {
-            refusal
-        } else {
-            refusal.with_reason(A2A_DOMAIN, "CONTENT_TYPE_NOT_SUPPORTED")
-        });
+        return Err(Refusal::new(Code::InvalidArgument, message)
+            .with_reason(A2A_DOMAIN, "CONTENT_TYPE_NOT_SUPPORTED")
+            .with_http(415));
     }
     let invalid = |message: String| {
         Refusal::new(Code::InvalidArgument, message).with_reason(A2A_DOMAIN, "INVALID_JSON")
@@ -192,15 +189,15 @@ mod tests {
     fn a_body_of_the_limit_is_taken_and_one_byte_more_is_413() {
         let json = [("content-type", "application/json")];
         let fill = |length: usize| format!(r#"{{"a":"{}"}}"#, "x".repeat(length - 8)).into_bytes();
-        assert!(body(&request(&json, "/", &fill(BODY_LIMIT)), false).is_ok());
-        let refusal = body(&request(&json, "/", &fill(BODY_LIMIT + 1)), false).unwrap_err();
+        assert!(body(&request(&json, "/", &fill(BODY_LIMIT))).is_ok());
+        let refusal = body(&request(&json, "/", &fill(BODY_LIMIT + 1))).unwrap_err();
         assert_eq!(refusal.status(), 413);
     }
 
     #[test]
     fn content_types_and_bodies_that_are_no_object_are_refused() {
         let status = |headers: &[(&str, &str)], bytes: &[u8]| {
-            body(&request(headers, "/", bytes), true).map_or_else(|refusal| refusal.status(), |_| 200)
+            body(&request(headers, "/", bytes)).map_or_else(|refusal| refusal.status(), |_| 200)
         };
         let json = [("content-type", "Application/A2A+JSON; charset=utf-8")];
         assert_eq!(status(&json, b"{}"), 200);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::sessions::record;
+use super::sessions::{offer, record};
 use super::{Answered, Exchange, Host, Trouble};
 use crate::agent::operator;
 use crate::http::answer::{Form, success};
@@ -23,9 +23,9 @@ impl<H: Host> Exchange<'_, H> {
         let (mut seat, caller) = self.enter().await?;
         let verb = operator::find(segment).filter(|_| caller.role.decides());
         let verb = verb.ok_or_else(operator::nothing_here)?;
-        let body = read::body(self.request, true)?;
+        let body = read::body(self.request)?;
         let answer = self
-            .transact(&mut seat, |session, now, entropy| {
+            .transact(&mut seat, &caller, |session, now, entropy| {
                 let ruled = operator::rule(session, verb, &body, &caller, now, entropy)?;
                 Ok((ruled.commit, ruled.answer))
             })
@@ -37,16 +37,12 @@ impl<H: Host> Exchange<'_, H> {
         if !self.desk.is_operator(read::bearer(self.request.headers())) {
             return Err(read::unauthenticated().into());
         }
-        let body = read::body(self.request, true)?;
+        let body = read::body(self.request)?;
         let new = new_session(&body)?;
         let named = self.host.session_to_create();
         let begun = new.begin(named, self.host.now(), self.host.entropy());
-        if !self
-            .host
-            .store()
-            .create(&begun.session_id, &record(&begun.commit)?)
-            .await?
-        {
+        let first = record(&begun.commit)?;
+        if !offer(|| self.host.store().create(&begun.session_id, &first)).await? {
             let why = "a new session's id is taken".to_owned();
             return Err(Trouble::Fault(StoreError::Unavailable(why)));
         }

@@ -12,7 +12,7 @@ use crate::store::{Bell as _, CommitOutcome, Record, Snapshot, Store as _, Store
 /// How many sessions stay in memory when nobody is at them.
 const KEPT: usize = 1_000;
 
-/// How often a commit is offered to a store that does not answer.
+/// How often a write is offered to a store that does not answer.
 const OFFERS: u32 = 3;
 
 /// Handles on a slot that are nobody else's: the map's, the seat's own, and that of the lock it holds.
@@ -143,13 +143,14 @@ impl Seat {
 
     /// Reads what the store has beyond what is in memory.
     async fn reload<H: Host>(&mut self, host: &H) -> Result<(), StoreError> {
-        let after = self.state.as_ref().map_or(0, Session::seq);
+        // What is in memory may be behind, so it only counts again once the store has answered.
+        let known = self.state.take();
+        let after = known.as_ref().map_or(0, Session::seq);
         let Some(loaded) = host.store().load(&self.session_id, after).await? else {
-            *self.state = None;
             return Ok(());
         };
         let corrupt = |what: String| StoreError::Corrupt(format!("session {}: {what}", self.session_id));
-        let mut session = match (self.state.take(), loaded.snapshot) {
+        let mut session = match (known, loaded.snapshot) {
             (_, Some(snapshot)) => {
                 Session::restore(&snapshot.bytes).map_err(|why| corrupt(format!("snapshot: {why}")))?
             }
@@ -178,34 +179,23 @@ impl Seat {
     /// has that one.
     pub(super) async fn commit<H: Host>(&mut self, host: &H, commit: &Commit) -> Result<bool, StoreError> {
         let record = record(commit)?;
-        let mut outcome = host.store().commit(&self.session_id, &record).await;
-        // Whether a commit is in that the store did not answer for is learned by offering it again.
-        for _ in 1..OFFERS {
-            if !matches!(outcome, Err(StoreError::Unavailable(_))) {
-                break;
-            }
-            outcome = host.store().commit(&self.session_id, &record).await;
-        }
-        match outcome {
-            Ok(CommitOutcome::Conflict) => {
+        // Until the store has answered nobody knows what it holds. Should this request end here, as it does when its
+        // client goes away, the session is loaded again.
+        let known = self.state.take();
+        match offer(|| host.store().commit(&self.session_id, &record)).await? {
+            CommitOutcome::Conflict => {
+                *self.state = known;
                 self.reload(host).await?;
                 Ok(false)
             }
-            Ok(CommitOutcome::Committed { compact }) => {
-                if let Some(session) = self.state.as_mut() {
-                    session.apply(commit);
-                }
+            CommitOutcome::Committed { compact } => {
+                *self.state = known.and_then(|mut session| session.apply(commit).then_some(session));
                 host.bell().ring(&self.session_id, commit.seq);
                 // The commit is in whatever becomes of this; the next one asks for it again.
                 if compact && let Err(fault) = self.compact(host).await {
                     host.report(&fault);
                 }
                 Ok(true)
-            }
-            Err(fault) => {
-                // Whether it is in is still not known, so what is in memory is not to be trusted either.
-                *self.state = None;
-                Err(fault)
             }
         }
     }
@@ -220,6 +210,20 @@ impl Seat {
         };
         host.store().compact(&self.session_id, &snapshot).await
     }
+}
+
+/// Repeats a write that the store did not answer for: whether it is in is learned by offering it again.
+pub(super) async fn offer<T, F: Future<Output = Result<T, StoreError>>>(
+    write: impl Fn() -> F,
+) -> Result<T, StoreError> {
+    let mut outcome = write().await;
+    for _ in 1..OFFERS {
+        if !matches!(outcome, Err(StoreError::Unavailable(_))) {
+            break;
+        }
+        outcome = write().await;
+    }
+    outcome
 }
 
 /// A commit as a store keeps it.

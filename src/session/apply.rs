@@ -108,8 +108,10 @@ impl Session {
                 if let Some(task) = task_id.as_ref().and_then(|id| self.tasks.get_mut(id)) {
                     task.request_id = Some(request.request_id.clone());
                 }
-                self.requests
-                    .insert(request.request_id.clone(), (**request).clone());
+                let request_id = request.request_id.clone();
+                self.expiring
+                    .extend(request.expires_at.map(|at| (at, request_id.clone())));
+                self.requests.insert(request_id, (**request).clone());
                 task_id
             }
             Event::RequestChanged { request_id, change } => {
@@ -120,6 +122,9 @@ impl Session {
                     at
                 };
                 request.change(change, at);
+                if let Some(expiry) = request.expires_at.filter(|_| request.state.is_closed()) {
+                    self.expiring.remove(&(expiry, request_id.clone()));
+                }
                 let task = self.tasks.get_mut(request.task_id.as_ref()?)?;
                 follow(task, request);
                 Some(task.task_id.clone())

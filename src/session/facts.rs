@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::request::{Request, RequestState};
-use super::task::{Mail, Shown, Skill, TaskRecord, WorkStatus};
+use super::task::{Mail, Shown, Skill, TaskRecord, WorkItem, WorkStatus};
 use crate::a2a::TaskState;
 use crate::dispatch::artifact::Results;
 use crate::dispatch::delivery::DeliveryState;
@@ -18,6 +18,9 @@ use crate::dispatch::projection::{Projection, project};
 use crate::time::Timestamp;
 
 pub use crate::dispatch::SYSTEM_ADDRESS;
+
+/// How the address of a work item begins.
+pub(super) const WORK_ITEM: &str = "task:";
 
 const CANCELED_WITHIN: &str = "Canceled by a participant of the session.";
 const EXPIRED: &str = "The request expired before anybody completed it.";
@@ -90,7 +93,9 @@ impl Session {
             created_at: Some(task.opened_at),
             canceled_at: task.canceled.as_ref().map(|ending| ending.at),
             declined_at: task.declined.as_ref().map(|ending| ending.at),
-            recipient_task_dropped: self.recipient_dropped(root.as_ref()),
+            // What was answered in time stays answered.
+            recipient_task_dropped: task.shown.state != TaskState::Completed
+                && self.is_stranded(root.iter().flat_map(|root| root.to.iter().copied())),
             root_deliveries,
             scope: notes(&task.scope),
             answer: self.answer(task, now),
@@ -129,16 +134,23 @@ impl Session {
         expired.then(|| system_note(EXPIRED, Some(&EXPIRED_DATA)))
     }
 
-    fn recipient_dropped(&self, root: Option<&Note<'_>>) -> bool {
-        let recipients = root.iter().flat_map(|root| &root.to);
-        recipients
-            .filter_map(|address| address.strip_prefix("task:"))
-            .any(|id| {
-                let item = self
-                    .task_of_work_item(id)
-                    .and_then(|task| task.work_item.as_ref());
-                item.is_some_and(|item| item.status == WorkStatus::Dropped)
-            })
+    /// Whether one of these recipients is a work item that was dropped.
+    pub(super) fn is_stranded<'a>(&self, mut recipients: impl Iterator<Item = &'a str>) -> bool {
+        recipients.any(|address| {
+            let id = address.strip_prefix(WORK_ITEM);
+            let task = id.and_then(|id| self.task_of_work_item(id));
+            let item = task.and_then(|task| task.work_item.as_ref());
+            item.is_some_and(|item| item.status == WorkStatus::Dropped)
+        })
+    }
+
+    /// The asks of a work item.
+    pub(super) fn asked_of(&self, item: &WorkItem) -> impl Iterator<Item = &TaskRecord> {
+        let address = format!("{WORK_ITEM}{}", item.id);
+        self.tasks.values().filter(move |task| {
+            let root = self.mail.get(&task.root);
+            task.skill == Skill::Ask && root.is_some_and(|root| root.to.contains(&address))
+        })
     }
 
     /// The request that carries a task, once there is one.
@@ -194,26 +206,16 @@ impl Session {
         let Some(task) = self.tasks.get(task_id) else {
             return;
         };
-        let shown = self.standing(task, at);
         let dropped = task
             .work_item
             .as_ref()
             .filter(|item| item.status == WorkStatus::Dropped);
-        let address = dropped.map(|item| format!("task:{}", item.id));
-        if let Some(task) = self.tasks.get_mut(task_id) {
-            task.shown = shown;
-        }
-        let Some(address) = address else { return };
-        let asked_of = |task: &&TaskRecord| {
-            let root = self.mail.get(&task.root);
-            task.task_id != task_id && root.is_some_and(|root| root.to.contains(&address))
-        };
-        let stranded = self
-            .tasks
-            .values()
-            .filter(asked_of)
-            .map(|task| (task.task_id.clone(), self.standing(task, at)));
-        for (id, shown) in stranded.collect::<Vec<_>>() {
+        let stranded = dropped.into_iter().flat_map(|item| self.asked_of(item));
+        let moved: Vec<_> = std::iter::once(task)
+            .chain(stranded)
+            .map(|task| (task.task_id.clone(), self.standing(task, at)))
+            .collect();
+        for (id, shown) in moved {
             if let Some(task) = self.tasks.get_mut(&id) {
                 task.shown = shown;
             }

@@ -16,7 +16,7 @@ pub mod request;
 mod summary;
 pub mod task;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +70,8 @@ pub struct Session {
     /// Ids of tasks, by the id of the work item that each drafted.
     work_items: BTreeMap<String, String>,
     requests: BTreeMap<String, Request>,
+    /// The requests that will expire unless they are closed before, by when.
+    expiring: BTreeSet<(Timestamp, String)>,
     mail: BTreeMap<String, Mail>,
     /// By client, then by the message id it chose.
     sends: BTreeMap<String, BTreeMap<String, SendRecord>>,
@@ -123,6 +125,13 @@ impl Session {
             role: participant.role,
             scopes: credential.scopes.clone(),
         })
+    }
+
+    /// Whether a caller that was authenticated once still is: commits since may have revoked its credential.
+    #[must_use]
+    pub fn is_current(&self, caller: &Caller) -> bool {
+        let credential = self.credentials.get(&caller.credential_id);
+        credential.is_some_and(|credential| credential.revoked_at.is_none())
     }
 
     /// The participants, by id.

@@ -1,10 +1,13 @@
 //! A desk in this process over a store in memory, with a clock that the test moves and entropy that it counts.
 
+#![allow(dead_code, reason = "each test uses its part of it")]
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use a2a_edge::serve::{Config, Desk, Host, Sessions, handle};
-use a2a_edge::store::{Bell, HeadSwap, Memory};
+use a2a_edge::session::{Session, Token};
+use a2a_edge::store::{Bell, HeadSwap, Memory, Store as _};
 use a2a_edge::time::Timestamp;
 use http::Request;
 use serde_json::{Value, json};
@@ -128,6 +131,23 @@ impl Bench {
         let body = json!({"displayName": role, "role": role});
         let added = self.operate(&self.owner, "participants:add", &body).ok();
         added["token"].as_str().unwrap().into()
+    }
+
+    /// The session as the store has it.
+    pub fn state(&self) -> Session {
+        let log = pollster::block_on(self.host.store.history(&self.session, 0, usize::MAX)).unwrap();
+        let mut session = Session::default();
+        for record in log {
+            assert!(session.apply(&serde_json::from_slice(&record.bytes).unwrap()));
+        }
+        session
+    }
+
+    /// The address of whoever holds a token.
+    pub fn address(&self, token: &str) -> String {
+        let session = self.state();
+        let caller = session.authenticate(&Token::parse(token).unwrap()).unwrap();
+        session.address_of(&caller.participant_id)
     }
 
     pub fn wait(&self, seconds: i64) {

@@ -39,6 +39,13 @@ impl Native {
     }
 }
 
+impl Native {
+    /// Answers those who wait with what there is: the server is about to end.
+    pub fn close(&self) {
+        self.bell.close();
+    }
+}
+
 impl Host for Native {
     type Store = Embedded;
     type Bell = LocalBell;
@@ -67,6 +74,10 @@ impl Host for Native {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).expect("the system has randomness");
         bytes
+    }
+
+    fn is_closing(&self) -> bool {
+        self.bell.is_closed()
     }
 
     fn report(&self, fault: &StoreError) {

@@ -191,12 +191,27 @@ impl Draft<'_> {
             Some(_) => {}
         }
         let ending = self.ending(reason);
-        self.close_request(&task);
+        self.close_requests(&task);
         self.push(Event::TaskDropped {
             task_id: task_id.to_owned(),
             ending,
         });
         Ok(self.judged(&task))
+    }
+
+    /// Cancels the requests that nobody can do anything for any more once a task has ended: its own, and those of
+    /// what was asked of its work item.
+    fn close_requests(&mut self, task: &TaskRecord) {
+        self.close_request(task);
+        self.close_asked_of(task);
+    }
+
+    /// Cancels the requests of what was asked of a task's work item, which is being dropped.
+    pub(super) fn close_asked_of(&mut self, task: &TaskRecord) {
+        let asked = task.work_item.iter().flat_map(|item| self.session.asked_of(item));
+        for asked in asked.collect::<Vec<_>>() {
+            self.close_request(asked);
+        }
     }
 
     /// Cancels the request that carries a task, if it is still open.
@@ -226,7 +241,7 @@ impl Draft<'_> {
             );
         }
         let ending = self.ending(None);
-        self.close_request(&task);
+        self.close_requests(&task);
         self.push(Event::TaskCanceled {
             task_id: task_id.to_owned(),
             ending,

@@ -297,17 +297,15 @@ impl Session {
 
     /// What time alone has brought about since the last commit.
     fn lapsed(&self, now: Timestamp) -> Vec<Event> {
-        let mut expired: Vec<_> = self
-            .requests
-            .values()
-            .filter(|request| !request.state.is_closed() && request.state_at(now).is_closed())
-            .collect();
-        expired.sort_by(|a, b| (a.expires_at, &a.request_id).cmp(&(b.expires_at, &b.request_id)));
-        let lapse = |request_id: &String| Event::RequestChanged {
+        let lapse = |(_, request_id): &(Timestamp, String)| Event::RequestChanged {
             request_id: request_id.clone(),
             change: RequestChange::Expired,
         };
-        expired.iter().map(|request| lapse(&request.request_id)).collect()
+        self.expiring
+            .iter()
+            .take_while(|(at, _)| *at <= now)
+            .map(lapse)
+            .collect()
     }
 }
 

@@ -11,6 +11,7 @@ use crate::dispatch::verdict::Fault;
 use crate::dispatch::work::Priority;
 use crate::refusal::Refusal;
 use crate::session::event::Event;
+use crate::session::facts::WORK_ITEM;
 use crate::session::request::Request;
 use crate::session::task::{Mail, Origin, Shown, Skill, TaskRecord, WorkItem, WorkStatus};
 use crate::session::{SendRecord, Session};
@@ -158,7 +159,7 @@ impl Draft<'_> {
             .map(|owner| owner.address())
             .unwrap_or_default();
         for (index, address) in send.to.iter().enumerate() {
-            let reachable = match address.strip_prefix("task:") {
+            let reachable = match address.strip_prefix(WORK_ITEM) {
                 Some(id) => {
                     let own = self.session.own_work_item(id, client);
                     own.and_then(|task| task.work_item.as_ref())
@@ -170,11 +171,17 @@ impl Draft<'_> {
                 return Err(forbidden(index));
             }
         }
-        Ok(if send.to.is_empty() {
-            vec![owner]
-        } else {
-            send.to.clone()
-        })
+        if send.to.is_empty() {
+            return Ok(vec![owner]);
+        }
+        let mut to: Vec<String> = Vec::new();
+        for address in &send.to {
+            // Naming somebody twice is allowed, and delivers once.
+            if !to.contains(address) {
+                to.push(address.clone());
+            }
+        }
+        Ok(to)
     }
 
     /// The conversation that the message belongs to.
@@ -251,15 +258,17 @@ impl Draft<'_> {
             });
             self.raise_proposal(&task, &item.id, &client);
         } else {
-            let request = self.request_of_ask(&root, &task_id);
+            // Nobody is to take up what is asked of a work item that was dropped.
+            let stranded = self.session.is_stranded(root.to.iter().map(String::as_str));
+            let request = (!stranded).then(|| Box::new(self.request_of_ask(&root, &task_id)));
             self.push(Event::MailPosted {
                 mail: Box::new(root),
                 task_id: None,
             });
             self.push(Event::TaskOpened { task: Box::new(task) });
-            self.push(Event::RequestCreated {
-                request: Box::new(request),
-            });
+            if let Some(request) = request {
+                self.push(Event::RequestCreated { request });
+            }
         }
         self.record_send(send, Some(task_id.clone()), mail_id);
         Ok(Answer::Task(task_id))

@@ -52,6 +52,7 @@ impl Draft<'_> {
             RequestChange::Cancelled { .. } => {
                 let (at, by) = (self.now(), self.caller().participant_id.clone());
                 let ending = Ending { at, by, text: None };
+                self.close_asked_of(task);
                 self.push(Event::TaskCanceled {
                     task_id: task.task_id.clone(),
                     ending,

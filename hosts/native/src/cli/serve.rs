@@ -142,6 +142,10 @@ impl Serve {
         }
         let address = server.address().to_string();
         log.event(Level::Info, "listen", &[("address", json!(address))]);
+        let stop = async {
+            stop.await;
+            native.close();
+        };
         server.run(Arc::clone(&native), self.limits(), log, stop).await;
         log.event(Level::Info, "stopped", &[]);
         Ok(())

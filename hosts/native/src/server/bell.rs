@@ -1,6 +1,7 @@
 //! How a request that waits learns, inside one process, that its session went on.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,9 +19,24 @@ use super::log::now;
 #[derive(Debug, Default)]
 pub struct LocalBell {
     reached: Mutex<HashMap<String, watch::Sender<u64>>>,
+    closed: AtomicBool,
 }
 
 impl LocalBell {
+    /// Wakes everybody, and lets nobody wait any more.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        let reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        for sender in reached.values() {
+            sender.send_replace(u64::MAX);
+        }
+    }
+
+    /// Whether [`close`](Self::close) was called.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
     fn with<T>(&self, session: &str, act: impl FnOnce(&watch::Sender<u64>) -> T) -> T {
         // The map is whole after any panic: each step on it is one insert or one look.
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +61,11 @@ impl Bell for LocalBell {
     }
 
     async fn wait(&self, session: &str, after: u64, until: Timestamp) {
+        // Subscribed first: who closes after this look wakes the listener.
         let mut listener = self.with(session, watch::Sender::subscribe);
+        if self.is_closed() {
+            return;
+        }
         let left = Duration::from_millis(until.millis_since(now()));
         // Elapsed and rung are the same news to the caller: look again.
         let _ = timeout(left, listener.wait_for(|reached| *reached > after)).await;
@@ -94,6 +114,20 @@ mod tests {
             two.await.unwrap();
             assert!(!other.is_finished());
             other.abort();
+        });
+    }
+
+    #[test]
+    fn closing_wakes_everybody_and_nobody_waits_after_it() {
+        run(async {
+            let bell = Arc::new(LocalBell::default());
+            let waiting = Arc::clone(&bell);
+            let waiter = tokio::spawn(async move { waiting.wait("s", 9, now().plus_seconds(3600)).await });
+            tokio::task::yield_now().await;
+            bell.close();
+            waiter.await.unwrap();
+            bell.wait("s", 9, now().plus_seconds(3600)).await;
+            bell.wait("t", 0, now().plus_seconds(3600)).await;
         });
     }
 

@@ -44,7 +44,11 @@ impl Said {
 
 /// The binary, without anything that this process's environment would tell it.
 pub(crate) fn binary() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_a2a-edge"));
+    untold(Command::new(env!("CARGO_BIN_EXE_a2a-edge")))
+}
+
+/// A command without anything that this process's environment would tell the binary.
+pub(crate) fn untold(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         let shown = name.to_string_lossy().to_ascii_lowercase();
         if shown.starts_with("a2a_edge_") || shown.ends_with("_proxy") {

@@ -1,0 +1,73 @@
+//! Where a story plays.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use http::{Request, Response};
+
+/// Longer than any host needs for an answer, save for one that hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The clock's grain, and a little more: two steps never happen in the same millisecond.
+const GRAIN: Duration = Duration::from_millis(2);
+
+/// A desk that can be called.
+pub trait Target {
+    /// The address that its card names.
+    fn base_url(&self) -> &str;
+
+    /// Sends a request whose URI is a path, with a query or without.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    fn call(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String>;
+
+    /// Lets the desk's clock move on by at least a millisecond: what happens later is later by the clock.
+    fn tick(&self) {
+        sleep(GRAIN);
+    }
+}
+
+/// A desk behind an HTTP address.
+#[derive(Debug)]
+pub struct Http {
+    base: String,
+    agent: ureq::Agent,
+}
+
+impl Http {
+    /// The desk at this address, such as `http://127.0.0.1:8420`.
+    #[must_use]
+    pub fn new(base: &str) -> Self {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .timeout_global(Some(PATIENCE))
+            .build();
+        Self {
+            base: base.trim_end_matches('/').to_owned(),
+            agent: ureq::Agent::new_with_config(config),
+        }
+    }
+}
+
+impl Target for Http {
+    fn base_url(&self) -> &str {
+        &self.base
+    }
+
+    fn call(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String> {
+        let (mut head, body) = request.into_parts();
+        let address = format!("{}{}", self.base, head.uri);
+        head.uri = address.parse().map_err(|error| format!("{address}: {error}"))?;
+        let answer = if body.is_empty() {
+            self.agent.run(Request::from_parts(head, ()))
+        } else {
+            self.agent.run(Request::from_parts(head, body))
+        };
+        let (head, mut body) = answer.map_err(|error| error.to_string())?.into_parts();
+        let body = body.read_to_vec().map_err(|error| error.to_string())?;
+        Ok(Response::from_parts(head, body))
+    }
+}

@@ -1,0 +1,528 @@
+//! The session over thousands of random commands: replaying and restoring give the same state, what must hold holds
+//! after every step, and what has ended never changes again.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "a test that cannot go on should stop where it is"
+)]
+
+#[path = "support/play.rs"]
+mod play;
+#[path = "support/random.rs"]
+mod random;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use a2a_edge::agent::{self, Call, Poll, operator};
+use a2a_edge::coordination::{self, catalogue};
+use a2a_edge::desk::{Config, Desk};
+use a2a_edge::dispatch::projection::project;
+use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, SYSTEM_ADDRESS, WORK_URI};
+use a2a_edge::extension::Method;
+use a2a_edge::session::task::Origin;
+use a2a_edge::session::{Answer, Caller, Commit, Context, Role, Session};
+use a2a_edge::time::Timestamp;
+use play::Play;
+use serde_json::{Map, Value, json};
+
+const STEPS: usize = 80;
+
+fn through_json(commit: &Commit) -> Commit {
+    serde_json::from_slice(&serde_json::to_vec(commit).unwrap()).unwrap()
+}
+
+fn replayed(commits: &[Commit], through: impl Fn(&Commit) -> Commit) -> Session {
+    let mut session = Session::default();
+    for commit in commits {
+        assert!(session.apply(&through(commit)));
+    }
+    session
+}
+
+#[track_caller]
+fn assert_same(one: &Session, other: &Session, why: &str) {
+    let text = |session: &Session| String::from_utf8(session.snapshot()).unwrap();
+    assert_eq!(text(one), text(other), "{why}");
+}
+
+/// Plays a whole game, calling `watch` after every step with the commit that it came to.
+fn game(seed: u64, mut watch: impl FnMut(&mut Play, Option<&Commit>)) -> Play {
+    let mut play = Play::new(seed);
+    for _ in 0..STEPS {
+        play.tick();
+        let (caller, command, idempotency) = play.draw();
+        let decided = play.decide(caller, &command, idempotency);
+        let commit = match decided {
+            Ok(decided) => {
+                play.accept(&decided);
+                decided.commit
+            }
+            Err(refusal) => {
+                assert!(refusal.status() < 500, "{command:?}: {refusal:?}");
+                None
+            }
+        };
+        watch(&mut play, commit.as_ref());
+    }
+    play
+}
+
+#[test]
+fn replaying_the_commits_gives_the_state_also_through_json() {
+    for seed in 0..150 {
+        let play = game(seed, |_, _| {});
+        assert_same(&play.session, &replayed(&play.commits, Clone::clone), "replayed");
+        assert_same(
+            &play.session,
+            &replayed(&play.commits, through_json),
+            "through JSON",
+        );
+    }
+}
+
+#[test]
+fn a_restored_snapshot_goes_on_as_if_nothing_had_happened() {
+    for seed in 1000..1080 {
+        let mut twin: Option<Session> = None;
+        let play = game(seed, |play, commit| {
+            if let (Some(twin), Some(commit)) = (&mut twin, commit) {
+                assert!(twin.apply(&through_json(commit)));
+            }
+            if play.random.one_in(10) {
+                twin = Some(Session::restore(&play.session.snapshot()).unwrap());
+            }
+        });
+        let Some(twin) = twin else { continue };
+        assert_same(&play.session, &twin, "restored and gone on");
+    }
+}
+
+#[test]
+fn a_restored_session_decides_as_the_one_it_was_taken_from() {
+    for seed in 2000..2030 {
+        let mut play = Play::new(seed);
+        for step in 0..STEPS {
+            play.tick();
+            let (caller, command, idempotency) = play.draw();
+            let context = Context {
+                now: play.now,
+                entropy: play.entropy(),
+                caller: play.callers[caller].clone(),
+                idempotency,
+            };
+            let before = play.session.snapshot();
+            let decided = play.session.decide(&command, &context);
+            assert_eq!(play.session.snapshot(), before, "deciding changes nothing");
+            let twin = Session::restore(&before).unwrap();
+            assert_eq!(
+                format!("{decided:?}"),
+                format!("{:?}", twin.decide(&command, &context)),
+                "step {step}"
+            );
+            if let Ok(decided) = decided {
+                play.accept(&decided);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_commit_is_applied_once_and_only_in_its_turn() {
+    let play = game(7, |_, _| {});
+    let mut session = Session::default();
+    for (index, commit) in play.commits.iter().enumerate() {
+        assert!(
+            play.commits
+                .get(index + 1)
+                .is_none_or(|later| !session.apply(later))
+        );
+        assert!(session.apply(commit));
+        let before = session.snapshot();
+        assert!(!session.apply(commit), "applied twice");
+        assert_eq!(session.snapshot(), before);
+    }
+}
+
+/// What must hold of a session at any time. The callers are those of `play`.
+fn check(play: &Play, at: Timestamp) {
+    let session = &play.session;
+    for request in session.requests() {
+        let mut who: Vec<&str> = request
+            .assignees
+            .iter()
+            .map(|it| it.participant_id.as_str())
+            .collect();
+        who.sort_unstable();
+        who.dedup();
+        assert_eq!(who.len(), request.assignees.len(), "nobody has a request twice");
+        assert!(who.len() <= request.max_assignees as usize, "{request:?}");
+        let task = session.task(request.task_id.as_ref().unwrap()).unwrap();
+        assert_eq!(task.request_id.as_ref(), Some(&request.request_id));
+        let ended = session.standing(task, play.now).state.is_terminal();
+        assert_eq!(
+            request.state_at(play.now).is_closed(),
+            ended,
+            "{request:?}\n{task:?}"
+        );
+    }
+    for task in session.tasks() {
+        let facts = session.facts(task, at);
+        let projection = project(&facts, SYSTEM_ADDRESS);
+        assert_eq!(task.shown.state, projection.state, "{task:?}");
+        assert!(task.shown.at <= at, "{task:?}");
+        let within = task
+            .canceled
+            .as_ref()
+            .is_some_and(|ending| ending.by != task.opened_by);
+        if !within {
+            assert_eq!(task.shown.text, projection.text, "{task:?}");
+        }
+    }
+}
+
+struct Reader {
+    desk: Desk,
+}
+
+impl Reader {
+    fn new() -> Self {
+        Self {
+            desk: Desk::new(Config::default()).unwrap(),
+        }
+    }
+
+    /// What a caller is told by a read; a read never comes to a commit.
+    fn read(
+        &self,
+        session: &Session,
+        now: Timestamp,
+        caller: &Caller,
+        method: Method,
+        params: Value,
+        active: bool,
+    ) -> Result<Value, String> {
+        let uris = [WORK_URI, ENVELOPE_URI, GATE_URI, coordination::URI];
+        let requested = if active {
+            uris.map(str::to_owned).to_vec()
+        } else {
+            Vec::new()
+        };
+        let params = params.as_object().unwrap().clone();
+        let call = Call {
+            method,
+            params,
+            requested,
+            caller: caller.clone(),
+            now,
+            entropy: [0; 32],
+        };
+        let step = agent::begin(&self.desk, session, call).map_err(|failed| failed.refusal.to_string())?;
+        assert!(step.commit.is_none(), "a read never comes to a commit");
+        let mut follow = step.follow;
+        let answer = match follow.poll(&self.desk, session, now).unwrap() {
+            Poll::Ready(value, _) => value,
+            Poll::Wait(_) => panic!("a read waits for nothing"),
+        };
+        Ok(answer)
+    }
+
+    fn task(&self, play: &Play, caller: &Caller, task_id: &str, active: bool) -> Result<Value, String> {
+        self.read(
+            &play.session,
+            play.now,
+            caller,
+            Method::GetTask,
+            json!({ "id": task_id }),
+            active,
+        )
+    }
+}
+
+/// What a client may not learn: gates but by their ids, and everything of other clients' tasks.
+fn check_what_a_client_sees(play: &Play, reader: &Reader, client: &Caller) {
+    let session = &play.session;
+    for task in session.tasks() {
+        let own = task.opened_by == client.participant_id;
+        for active in [true, false] {
+            let seen = reader.task(play, client, &task.task_id, active);
+            assert_eq!(seen.is_ok(), own, "{task:?}");
+            let Ok(seen) = seen else {
+                assert_eq!(seen.unwrap_err(), "no such task");
+                continue;
+            };
+            check_no_gate_traffic(session, &seen, active);
+        }
+    }
+    let params = json!({"pageSize": 100, "includeArtifacts": true});
+    let list = reader
+        .read(session, play.now, client, Method::ListTasks, params, true)
+        .unwrap();
+    let own = session
+        .tasks()
+        .filter(|task| task.opened_by == client.participant_id)
+        .count();
+    assert_eq!(list["totalSize"], own);
+    for task in list["tasks"].as_array().unwrap() {
+        let record = session.task(task["id"].as_str().unwrap()).unwrap();
+        assert_eq!(record.opened_by, client.participant_id);
+    }
+}
+
+fn check_no_gate_traffic(session: &Session, seen: &Value, active: bool) {
+    let text = seen.to_string();
+    assert!(
+        !text.contains("Approve the handoff?") && !text.contains("proposedBy"),
+        "{text}"
+    );
+    assert!(active || !text.contains("gate-"), "{text}");
+    let history = seen["history"].as_array().into_iter().flatten();
+    for message in history.chain(seen["status"].get("message")) {
+        let id = message["messageId"].as_str().unwrap();
+        let mail = session.mail(id);
+        assert!(
+            mail.is_none_or(|mail| !session.is_gate_traffic(mail)),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn what_must_hold_holds_after_every_step() {
+    let reader = Reader::new();
+    let mut worked_on = 0;
+    for seed in 3000..3120 {
+        let mut last_commit = Timestamp::from_millis(1_784_250_000_000);
+        let mut working: BTreeSet<String> = BTreeSet::new();
+        game(seed, |play, commit| {
+            if let Some(commit) = commit {
+                assert_eq!(commit.seq + 1, play.commits.len() as u64 + 1);
+                assert_eq!(commit.seq, play.session.seq());
+                assert!(!commit.events.is_empty());
+                last_commit = commit.at;
+            }
+            check(play, last_commit);
+            for task in play.session.tasks() {
+                let state = play.session.standing(task, play.now).state.short_name();
+                if state == "WORKING" {
+                    working.insert(task.task_id.clone());
+                }
+                assert!(
+                    state != "SUBMITTED" || !working.contains(&task.task_id),
+                    "rewound: {task:?}"
+                );
+            }
+            if play.random.one_in(16) {
+                let client = play.with_role(Role::Client);
+                let client = play.callers[client].clone();
+                check_what_a_client_sees(play, &reader, &client);
+            }
+        });
+        worked_on += working.len();
+    }
+    assert!(worked_on > 200, "{worked_on}");
+}
+
+#[test]
+fn a_task_that_has_ended_looks_the_same_for_ever() {
+    let reader = Reader::new();
+    let mut ended_states = BTreeSet::new();
+    for seed in 4000..4060 {
+        let mut ended: BTreeMap<String, (Value, Value)> = BTreeMap::new();
+        game(seed, |play, _| {
+            for task in play.session.tasks() {
+                if !play.session.standing(task, play.now).state.is_terminal() {
+                    assert!(!ended.contains_key(&task.task_id), "risen: {task:?}");
+                    continue;
+                }
+                let opener = play
+                    .callers
+                    .iter()
+                    .find(|it| it.participant_id == task.opened_by)
+                    .unwrap();
+                let seen = |active| reader.task(play, opener, &task.task_id, active).unwrap();
+                if !ended.contains_key(&task.task_id) {
+                    ended.insert(task.task_id.clone(), (seen(true), seen(false)));
+                } else if play.now.as_millis() % 4 == 0 || play.commits.len() == STEPS {
+                    let (active, plain) = &ended[&task.task_id];
+                    assert_eq!(*active, seen(true), "{task:?}");
+                    assert_eq!(*plain, seen(false), "{task:?}");
+                }
+            }
+        });
+        ended_states.extend(
+            ended
+                .values()
+                .map(|(seen, _)| seen["status"]["state"].to_string()),
+        );
+    }
+    assert_eq!(ended_states.len(), 4, "{ended_states:?}");
+}
+
+#[test]
+fn the_reads_of_members_and_owners_come_to_no_commit() {
+    for seed in 5000..5010 {
+        game(seed, |play, _| {
+            let (owner, empty) = (play.callers[0].clone(), Map::new());
+            for operation in catalogue::OPERATIONS.iter().filter(|it| it.read_only) {
+                let call = coordination::Call {
+                    caller: owner.clone(),
+                    now: play.now,
+                    entropy: [0; 32],
+                    body: &empty,
+                };
+                assert!(
+                    coordination::invoke(&play.session, operation, &call)
+                        .unwrap()
+                        .commit
+                        .is_none()
+                );
+            }
+            for verb in ["tasks:list", "participants:list"] {
+                let verb = operator::find(verb).unwrap();
+                let ruled = operator::rule(&play.session, verb, &empty, &owner, play.now, [0; 32]);
+                assert!(ruled.unwrap().commit.is_none());
+            }
+        });
+    }
+}
+
+#[test]
+fn what_a_member_is_answered_is_what_the_session_then_holds() {
+    for seed in 6000..6040 {
+        let mut play = Play::new(seed);
+        for _ in 0..STEPS {
+            play.tick();
+            let (caller, command, _) = play.draw();
+            let Ok(decided) = play.decide(caller, &command, None) else {
+                continue;
+            };
+            play.accept(&decided);
+            let Answer::Object(answer) = decided.answer else {
+                continue;
+            };
+            if let Some(id) = answer["request"]["requestId"].as_str() {
+                assert_eq!(answer["request"], json!(play.session.request(id).unwrap()));
+            }
+            if let Some(id) = answer["task"]["taskId"].as_str() {
+                let task = play.session.task(id).unwrap();
+                assert_eq!(answer["task"], play.session.summary(task, play.now));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_repeat_with_a_key_is_answered_byte_for_byte_and_another_use_of_it_is_refused() {
+    let (mut repeats, mut refusals) = (0, 0);
+    for seed in 7000..7200 {
+        let mut answers: BTreeMap<(String, String), (String, String)> = BTreeMap::new();
+        let mut play = Play::new(seed);
+        for _ in 0..STEPS {
+            play.now = play.now.plus_seconds(1);
+            let (caller, command, Some(key)) = play.draw() else {
+                continue;
+            };
+            let name = (play.callers[caller].credential_id.clone(), key.key.clone());
+            let print = key.fingerprint.clone();
+            let decided = play.decide(caller, &command, Some(key));
+            match (answers.get(&name), decided) {
+                (Some((known, answer)), Ok(decided)) => {
+                    assert_eq!((known, decided.commit.is_none()), (&print, true));
+                    let Answer::Object(object) = decided.answer else {
+                        panic!()
+                    };
+                    assert_eq!(*answer, object.to_string());
+                    repeats += 1;
+                }
+                (Some((known, _)), Err(refusal)) => {
+                    assert_ne!(*known, print);
+                    assert_eq!(
+                        (refusal.status(), refusal.reason()),
+                        (409, Some("IDEMPOTENCY_KEY_REUSED"))
+                    );
+                    refusals += 1;
+                }
+                (None, Ok(decided)) => {
+                    if let (Answer::Object(answer), true) = (&decided.answer, decided.commit.is_some()) {
+                        answers.insert(name, (print, answer.to_string()));
+                    }
+                    play.accept(&decided);
+                }
+                (None, Err(refusal)) => assert_ne!(refusal.reason(), Some("IDEMPOTENCY_KEY_REUSED")),
+            }
+            if play.random.one_in(4) {
+                play.session = Session::restore(&play.session.snapshot()).unwrap();
+            }
+        }
+    }
+    assert!(repeats > 30 && refusals > 60, "{repeats} {refusals}");
+}
+
+#[test]
+fn the_games_meet_every_event_and_every_change_of_a_request() {
+    let mut met: BTreeSet<String> = BTreeSet::new();
+    for seed in 0..60 {
+        for commit in game(seed, |_, _| {}).commits {
+            for event in serde_json::to_value(commit).unwrap()["events"]
+                .as_array()
+                .unwrap()
+            {
+                let name = event.get("change").unwrap_or(&event["type"]);
+                met.insert(name.as_str().unwrap().to_owned());
+            }
+        }
+    }
+    let all = [
+        "cancelled",
+        "claimed",
+        "completed",
+        "expired",
+        "gateDecided",
+        "gateOpened",
+        "mailPosted",
+        "participantAdded",
+        "participantRevoked",
+        "progressed",
+        "questionAnswered",
+        "questionOpened",
+        "reassigned",
+        "requestCreated",
+        "sendRecorded",
+        "sessionCreated",
+        "taskAnswered",
+        "taskCanceled",
+        "taskDeclined",
+        "taskDropped",
+        "taskOpened",
+        "unclaimed",
+    ];
+    assert_eq!(met, all.map(str::to_owned).into());
+}
+
+#[test]
+fn tasks_within_the_session_are_its_members_to_see_and_no_clients() {
+    let reader = Reader::new();
+    let mut within = 0;
+    for seed in 8000..8010 {
+        let mut play = game(seed, |_, _| {});
+        let (member, client) = (play.with_role(Role::Member), play.with_role(Role::Client));
+        for task in play.session.tasks().filter(|task| task.origin == Origin::Session) {
+            within += 1;
+            assert!(
+                reader
+                    .task(&play, &play.callers[member], &task.task_id, false)
+                    .is_ok()
+            );
+            assert!(
+                reader
+                    .task(&play, &play.callers[client], &task.task_id, false)
+                    .is_err()
+            );
+        }
+    }
+    assert!(within > 20);
+}

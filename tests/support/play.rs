@@ -1,0 +1,452 @@
+//! A session that plays: participants of every role, and commands drawn at random, valid and not.
+
+use a2a_edge::a2a::decode::Decoder;
+use a2a_edge::a2a::{Artifact, Message};
+use a2a_edge::dispatch::WORK_URI;
+use a2a_edge::dispatch::draft::Draft;
+use a2a_edge::dispatch::envelope::{Kind, RefType, Reference};
+use a2a_edge::dispatch::inbound::inbound;
+use a2a_edge::dispatch::work::{self, Handoffs, Priority, WorkRequest};
+use a2a_edge::refusal::Refusal;
+use a2a_edge::session::decide::{Action, Decided, NewRequest, Opening, Send};
+use a2a_edge::session::participant::Kind as Being;
+use a2a_edge::session::request::Stage;
+use a2a_edge::session::{
+    Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, Token,
+};
+use a2a_edge::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::random::Random;
+
+/// A session with its participants, and the commits that made it.
+pub struct Play {
+    pub session: Session,
+    pub commits: Vec<Commit>,
+    pub callers: Vec<Caller>,
+    pub now: Timestamp,
+    pub random: Random,
+}
+
+impl Play {
+    /// A session with two owners, an admin, three members and three clients.
+    pub fn new(seed: u64) -> Self {
+        let mut random = Random(seed);
+        let now = Timestamp::from_millis(1_784_250_000_000);
+        let new = NewSession {
+            owner_name: "wyat".into(),
+            owner_kind: Being::Human,
+        };
+        let begun = new.begin(now, bytes(&mut random));
+        let mut session = Session::default();
+        assert!(session.apply(&begun.commit));
+        let owner = session.authenticate(&begun.token).unwrap();
+        let mut play = Self {
+            session,
+            commits: vec![begun.commit],
+            callers: vec![owner],
+            now,
+            random,
+        };
+        for role in [
+            Role::Owner,
+            Role::Admin,
+            Role::Member,
+            Role::Member,
+            Role::Member,
+            Role::Client,
+            Role::Client,
+            Role::Client,
+        ] {
+            let add = add(role);
+            let decided = play.decide(0, &add, None).unwrap();
+            play.accept(&decided);
+        }
+        play
+    }
+
+    pub fn entropy(&mut self) -> [u8; 32] {
+        bytes(&mut self.random)
+    }
+
+    pub fn with_role(&mut self, role: Role) -> usize {
+        let of_role: Vec<usize> = (0..self.callers.len())
+            .filter(|index| self.callers[*index].role == role)
+            .collect();
+        *self.random.pick(&of_role)
+    }
+
+    pub fn decide(
+        &mut self,
+        caller: usize,
+        command: &Command,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Decided, Refusal> {
+        let context = Context {
+            now: self.now,
+            entropy: self.entropy(),
+            caller: self.callers[caller].clone(),
+            idempotency,
+        };
+        self.session.decide(command, &context)
+    }
+
+    /// Applies what was decided, and lets in whom it admitted.
+    pub fn accept(&mut self, decided: &Decided) {
+        if let Some(commit) = &decided.commit {
+            assert!(self.session.apply(commit), "a decided commit is the next one");
+            self.commits.push(commit.clone());
+        }
+        if let Answer::Object(answer) = &decided.answer
+            && let Some(token) = answer["token"].as_str()
+        {
+            let token = Token::parse(token).unwrap();
+            self.callers.push(self.session.authenticate(&token).unwrap());
+        }
+    }
+
+    /// Lets some time pass: mostly little, now and then enough for requests to expire or keys to be forgotten.
+    pub fn tick(&mut self) {
+        let millis = match self.random.below(20) {
+            0 => 90_000,
+            1 => 7 * 3_600_000,
+            2 => 0,
+            _ => self.random.below(5_000) as i64,
+        };
+        self.now = self.now.plus_millis(millis);
+    }
+
+    /// Whoever would give this command, or sometimes somebody who may not.
+    fn somebody(&mut self, role: Role) -> usize {
+        if self.random.one_in(8) {
+            let any = self.callers.len();
+            let index = self.random.below(any);
+            // A client's credential has no scope for the members' operations, so that they never get here.
+            if role == Role::Client || self.callers[index].role != Role::Client {
+                return index;
+            }
+        }
+        self.with_role(role)
+    }
+
+    fn task_id(&mut self) -> String {
+        let tasks: Vec<String> = self.session.tasks().map(|task| task.task_id.clone()).collect();
+        if tasks.is_empty() || self.random.one_in(15) {
+            return "task-nowhere".into();
+        }
+        self.random.pick(&tasks).clone()
+    }
+
+    fn request_id(&mut self) -> String {
+        let open = self.session.requests().filter(|it| !it.state.is_closed());
+        let mut ids: Vec<String> = open.map(|it| it.request_id.clone()).collect();
+        if ids.is_empty() || self.random.one_in(6) {
+            ids = self.session.requests().map(|it| it.request_id.clone()).collect();
+        }
+        if ids.is_empty() || self.random.one_in(20) {
+            return "req-nowhere".into();
+        }
+        self.random.pick(&ids).clone()
+    }
+
+    fn participant_id(&mut self) -> String {
+        if self.random.one_in(10) {
+            return "p-nobody".into();
+        }
+        let index = self.random.below(self.callers.len());
+        self.callers[index].participant_id.clone()
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let texts = [
+            "",
+            "Fine.",
+            "Zwölf\nBoxkämpfer 😀",
+            "{\"type\":\"task-proposal\"}",
+        ];
+        let text = *self.random.pick(&texts);
+        (!self.random.one_in(3)).then(|| text.to_owned())
+    }
+
+    /// Who says what next.
+    pub fn draw(&mut self) -> (usize, Command, Option<Idempotency>) {
+        let (caller, command) = match self.random.below(25) {
+            0..=5 => {
+                let client = self.with_role(Role::Client);
+                (client, Command::Send(Box::new(self.send(client))))
+            }
+            6..=13 => {
+                let member = self.somebody(Role::Member);
+                (member, self.update())
+            }
+            14..=15 => {
+                let member = self.somebody(Role::Member);
+                (member, Command::CreateRequest(Box::new(self.new_request())))
+            }
+            16..=18 => {
+                let owner = self.somebody(Role::Owner);
+                (owner, self.decision())
+            }
+            19 => {
+                let (owner, task_id) = (self.somebody(Role::Owner), self.task_id());
+                let reason = self.text();
+                (owner, Command::Decline { task_id, reason })
+            }
+            20 => {
+                let (owner, task_id) = (self.somebody(Role::Owner), self.task_id());
+                let reason = self.text();
+                (owner, Command::DropWork { task_id, reason })
+            }
+            21..=22 => {
+                let (who, task_id) = (self.somebody(Role::Member), self.task_id());
+                (who, self.question(task_id))
+            }
+            23 => {
+                let client = self.somebody(Role::Client);
+                let task_id = self.task_id();
+                (client, Command::CancelTask { task_id })
+            }
+            _ => {
+                let owner = self.somebody(Role::Owner);
+                (owner, self.admission())
+            }
+        };
+        let idempotency = self.random.one_in(5).then(|| {
+            let (key, asked) = (self.random.below(4), self.random.below(2));
+            Idempotency::new(&format!("key-{key}"), "operation", &json!({ "asked": asked }))
+        });
+        (caller, command, idempotency)
+    }
+
+    fn decision(&mut self) -> Command {
+        let choice = match self.random.below(6) {
+            0 => "decline",
+            1 => "perhaps",
+            _ => "approve",
+        };
+        let gated: Vec<String> = self
+            .session
+            .tasks()
+            .filter(|task| task.open_gates().next().is_some())
+            .map(|task| task.task_id.clone())
+            .collect();
+        let task_id = if gated.is_empty() {
+            self.task_id()
+        } else {
+            self.random.pick(&gated).clone()
+        };
+        Command::DecideProposal {
+            task_id,
+            choice: choice.into(),
+            reason: self.text(),
+        }
+    }
+
+    fn question(&mut self, task_id: String) -> Command {
+        let choices = if self.random.one_in(2) {
+            vec!["east".into(), "west".into()]
+        } else {
+            Vec::new()
+        };
+        Command::AskClient {
+            task_id,
+            body: "Which region first?".into(),
+            choices,
+        }
+    }
+
+    fn admission(&mut self) -> Command {
+        if self.random.one_in(2) {
+            let roles = [Role::Owner, Role::Member, Role::Client];
+            return add(*self.random.pick(&roles));
+        }
+        // One member in a hundred steps: revoking everybody would end the play.
+        let members = [Role::Owner, Role::Member];
+        let role = *self.random.pick(&members);
+        let index = self.with_role(role);
+        let revoked = self.callers[index].participant_id.clone();
+        let participant_id = if self.random.one_in(3) {
+            revoked
+        } else {
+            "p-nobody".into()
+        };
+        Command::RevokeParticipant { participant_id }
+    }
+
+    fn new_request(&mut self) -> NewRequest {
+        let to = (0..self.random.below(3)).map(|_| self.participant_id());
+        NewRequest {
+            title: "Look into the timeouts".into(),
+            to: to.collect(),
+            body: self.text(),
+            max_assignees: 1 + self.random.below(3) as u32,
+            expires_in_seconds: self.random.one_in(2).then_some(60),
+            priority: Priority::High,
+            labels: vec!["ops".into()],
+            acceptance: vec!["No timeouts for a day".into()],
+        }
+    }
+
+    fn update(&mut self) -> Command {
+        let request_id = self.request_id();
+        let note = self.text();
+        let artifacts = self.artifacts();
+        let stages = [
+            None,
+            Some(None),
+            Some(Some(Stage::Review)),
+            Some(Some(Stage::Landing)),
+        ];
+        let action = match self.random.below(14) {
+            0..=4 => Action::Claim,
+            5..=6 => Action::Unclaim { note },
+            7..=9 => Action::Progress {
+                note,
+                stage: *self.random.pick(&stages),
+                artifacts,
+            },
+            10..=11 => Action::Complete { note, artifacts },
+            12 => Action::Cancel { note },
+            _ => Action::Reassign {
+                assignee: self.participant_id(),
+                note,
+            },
+        };
+        Command::UpdateRequest { request_id, action }
+    }
+
+    fn artifacts(&mut self) -> Vec<Artifact> {
+        let all = [
+            json!({"artifactId": "answer", "parts": [{"text": "West."}], "metadata": {WORK_URI: {"kind": "answer", "messageId": "m", "choice": "west"}}}),
+            json!({"artifactId": "pr", "parts": [{"text": "pr"}], "metadata": {WORK_URI: {"kind": "pr", "url": "https://example.com/7", "number": 7}}}),
+            json!({"artifactId": "diffstat", "parts": [{"text": "d"}], "metadata": {WORK_URI: {"kind": "diffstat", "files": 1, "insertions": 2,
+                "deletions": 3, "perFile": [{"path": "a", "insertions": 2, "deletions": 3}]}}}),
+            json!({"artifactId": "evidence", "parts": [{"text": "e"}], "metadata": {WORK_URI: {"kind": "evidence", "items": [
+                {"command": "t", "exitCode": 0, "durationMs": 5, "summary": "ok"}]}}}),
+            json!({"artifactId": "log", "name": "log", "description": "all of it", "extensions": ["urn:x"],
+                "parts": [{"data": null}, {"raw": "AQ=="}, {"data": {"n": 1e20, "z": -0.0, "u": u64::MAX}, "filename": "f"}]}),
+        ];
+        let count = self.random.below(3);
+        (0..count)
+            .filter_map(|_| Decoder::new().artifact(self.random.pick(&all), "artifact"))
+            .collect()
+    }
+
+    fn send(&mut self, client: usize) -> Send {
+        let me = self.callers[client].participant_id.clone();
+        let own: Vec<String> = self
+            .session
+            .tasks()
+            .filter(|task| task.opened_by == me)
+            .map(|task| task.task_id.clone())
+            .collect();
+        let opening = match self.random.below(8) {
+            0..=1 => Opening::Ask,
+            2..=4 => Opening::Handoff(Box::new(draft())),
+            5 => Opening::Deliver(Kind::Notice),
+            _ if own.is_empty() || self.random.one_in(5) => Opening::Continue {
+                task_id: self.task_id(),
+            },
+            _ => Opening::Continue {
+                task_id: self.random.pick(&own).clone(),
+            },
+        };
+        let message = self.message(&opening);
+        let taken = inbound(&message.parts).unwrap();
+        Send {
+            message,
+            body: taken.body,
+            data: taken.data,
+            opening,
+            to: self.recipients(),
+            blocking: self.random.one_in(2).then_some(true),
+            choices: vec!["yes".into(), "no".into()],
+            choice: self.random.one_in(2).then(|| "west".into()),
+            refs: self.references(),
+            fingerprint: self
+                .random
+                .one_in(3)
+                .then(|| format!("print-{}", self.random.below(2))),
+        }
+    }
+
+    fn message(&mut self, opening: &Opening) -> Message {
+        let parts = [
+            json!([{"text": "Is /sessions final?"}]),
+            json!([{"text": "see data"}, {"data": {"type": "task-proposal", "task": "t"}}]),
+            json!([{"data": null}]),
+            json!([{"data": [1, 2.5, -0.0, 1e300]}, {"url": "https://example.com/a", "filename": "a"}]),
+        ];
+        let contexts: Vec<String> = self.session.tasks().map(|task| task.context_id.clone()).collect();
+        let mut message = json!({
+            "messageId": format!("m-{}", self.random.below(6)),
+            "role": "ROLE_USER",
+            "parts": self.random.pick(&parts),
+            "metadata": {"urn:mine": {"deep": [[null]]}},
+            "referenceTaskIds": ["elsewhere"],
+        });
+        if let Opening::Continue { task_id } = opening {
+            message["taskId"] = json!(task_id);
+        }
+        if !contexts.is_empty() && self.random.one_in(4) {
+            message["contextId"] = json!(self.random.pick(&contexts));
+        }
+        Decoder::new().message(&message, "message").unwrap()
+    }
+
+    fn recipients(&mut self) -> Vec<String> {
+        let owner = self.session.owner().unwrap().address();
+        let mut all: Vec<String> = self
+            .session
+            .tasks()
+            .filter_map(|task| task.work_item.as_ref().filter(|item| item.approved))
+            .map(|item| format!("task:{}", item.id))
+            .collect();
+        all.extend([owner, "human:nobody".into()]);
+        let count = if all.len() > 2 || self.random.one_in(3) {
+            self.random.below(3)
+        } else {
+            0
+        };
+        // Work items come first, so that asks are addressed to them while there are any.
+        let known = if all.len() > 2 { all.len() - 1 } else { all.len() };
+        (0..count)
+            .map(|_| all[self.random.below(known)].clone())
+            .collect()
+    }
+
+    fn references(&mut self) -> Vec<Reference> {
+        if !self.random.one_in(6) {
+            return Vec::new();
+        }
+        let id = self.task_id();
+        vec![Reference {
+            r#type: RefType::Task,
+            id,
+        }]
+    }
+}
+
+fn bytes(random: &mut Random) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for chunk in bytes.chunks_mut(8) {
+        chunk.copy_from_slice(&random.next().to_be_bytes());
+    }
+    bytes
+}
+
+fn add(role: Role) -> Command {
+    Command::AddParticipant {
+        display_name: role.as_str().into(),
+        kind: Being::Agent,
+        role,
+    }
+}
+
+fn draft() -> Draft {
+    let request: Value = json!({"skill": "handoff", "title": "Add rate limiting", "labels": ["API"]});
+    match work::validate(Some(&request), Handoffs::Taken) {
+        Ok(Some(WorkRequest::Handoff(handoff))) => Draft::of(&handoff),
+        other => panic!("{other:?}"),
+    }
+}
