@@ -87,18 +87,24 @@ impl Platform {
 #[derive(Debug)]
 struct Process(Child);
 
-impl Drop for Process {
-    fn drop(&mut self) {
+impl Process {
+    fn end(&mut self) {
         // Both fail only where there is no process any more.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 /// A runtime that listens. Dropping it kills it.
 #[derive(Debug)]
 pub struct Running {
-    _process: Process,
+    process: Process,
     url: String,
     lines: Arc<Mutex<Vec<String>>>,
 }
@@ -120,10 +126,15 @@ impl Running {
             }
         };
         Ok(Self {
-            _process: process,
+            process,
             url: format!("http://127.0.0.1:{port}"),
             lines,
         })
+    }
+
+    /// Kills it where it stands.
+    pub fn kill(&mut self) {
+        self.process.end();
     }
 
     /// Where it listens.
