@@ -20,6 +20,17 @@ fn loads(party: &Party) -> usize {
         .count()
 }
 
+/// A message so long that a few of them are worth a snapshot; gives its task.
+fn long_question(party: &Party, number: usize) -> Value {
+    let parts = json!([{"text": format!("Question {number}?")}, {"text": "x".repeat(40_000)}]);
+    let message = json!({"messageId": format!("m-{number}"), "role": "ROLE_USER", "parts": parts});
+    let body = json!({"message": message, "configuration": {"returnImmediately": true}});
+    let opened = party
+        .caller
+        .call("POST /message:send", &party.session.client, &body);
+    opened.ok()["task"].clone()
+}
+
 #[test]
 fn an_evicted_object_goes_on_where_it_stopped() {
     let party = Party::new(&Deployment::default());
@@ -39,16 +50,11 @@ fn an_evicted_object_goes_on_where_it_stopped() {
 fn a_long_session_is_compacted_by_the_alarm_and_read_from_its_snapshot() {
     let mut party = Party::new(&Deployment::default());
     let client = party.session.client.clone();
-    let filler = "x".repeat(30_000);
-    let mut tasks = Vec::new();
-    for number in 0..4 {
-        let parts = json!([{"text": format!("Question {number}?")}, {"text": filler}]);
-        let message = json!({"messageId": format!("m-{number}"), "role": "ROLE_USER", "parts": parts});
-        let body = json!({"message": message, "configuration": {"returnImmediately": true}});
-        tasks.push(party.caller.call("POST /message:send", &client, &body).ok()["task"].clone());
-    }
+    let tasks: Vec<Value> = (0..4).map(|number| long_question(&party, number)).collect();
     let compacted = party.running.line_with(&["\"event\":\"compact\""]);
     assert!(compacted.is_some(), "{:?}", party.running.lines());
+    // An answer waits for what was written before it, so the snapshot outlives the kill.
+    party.caller.call("GET /tasks", &client, &Value::Null).ok();
     party.running.kill();
     party.running = PLATFORM
         .start(&Deployment::default(), party.place.path())
@@ -67,13 +73,9 @@ fn a_long_session_is_compacted_by_the_alarm_and_read_from_its_snapshot() {
 #[test]
 fn an_alarm_that_was_set_before_a_kill_compacts_after_it() {
     let mut party = Party::new(&Deployment::default());
-    let parts = json!([{"text": "Question?"}, {"text": "x".repeat(100_000)}]);
-    let message = json!({"messageId": "m-1", "role": "ROLE_USER", "parts": parts});
-    let body = json!({"message": message, "configuration": {"returnImmediately": true}});
-    party
-        .caller
-        .call("POST /message:send", &party.session.client, &body)
-        .ok();
+    for number in 0..2 {
+        long_question(&party, number);
+    }
     party.running.kill();
     party.running = PLATFORM
         .start(&Deployment::default(), party.place.path())
