@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::a2a::Artifact;
 use crate::a2a::decode::Decoder;
+use crate::dispatch::artifact::WorkArtifact;
+use crate::dispatch::verdict::Fault;
 use crate::refusal::Violation;
 use crate::text;
 
@@ -69,7 +71,7 @@ pub enum Shape {
     Flag,
     /// Up to this many entries of one shape.
     List(usize, &'static Shape),
-    /// An A2A artifact.
+    /// An A2A artifact; one of work/v1's kinds also keeps to that kind's rules.
     Artifact,
 }
 
@@ -141,9 +143,7 @@ fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Ve
             true
         }
         (Shape::Artifact, Value::Object(_)) => {
-            let mut decoder = Decoder::new();
-            let artifact = decoder.artifact(value, path);
-            found.extend(decoder.finish(artifact).err().unwrap_or_default());
+            found.extend(artifact_faults(value, path));
             true
         }
         _ => false,
@@ -151,6 +151,21 @@ fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Ve
     if !fits {
         fault(found, path, rule(shape));
     }
+}
+
+/// What is wrong with an artifact: first as A2A has it, then in what work/v1 says of it.
+fn artifact_faults(value: &Value, path: &str) -> Vec<Violation> {
+    let mut decoder = Decoder::new();
+    let artifact = decoder.artifact(value, path);
+    let fault = match decoder.finish(artifact) {
+        Ok(artifact) => artifact.and_then(|artifact| WorkArtifact::of(&artifact, path).err()),
+        Err(faults) => return faults,
+    };
+    let violation = |fault: Fault| Violation {
+        field: fault.field,
+        description: fault.message,
+    };
+    fault.into_iter().map(violation).collect()
 }
 
 fn within(text: &str, limit: usize) -> bool {

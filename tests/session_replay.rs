@@ -23,6 +23,7 @@ use a2a_edge::desk::{Config, Desk};
 use a2a_edge::dispatch::projection::project;
 use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, SYSTEM_ADDRESS, WORK_URI};
 use a2a_edge::extension::Method;
+use a2a_edge::session::request::RequestState;
 use a2a_edge::session::task::Origin;
 use a2a_edge::session::{Answer, Caller, Commit, Context, Role, Session};
 use a2a_edge::time::Timestamp;
@@ -118,6 +119,11 @@ fn a_restored_session_decides_as_the_one_it_was_taken_from() {
             let decided = play.session.decide(&command, &context);
             assert_eq!(play.session.snapshot(), before, "deciding changes nothing");
             let twin = Session::restore(&before).unwrap();
+            assert_eq!(
+                format!("{twin:?}"),
+                format!("{:?}", play.session),
+                "a snapshot holds everything"
+            );
             assert_eq!(
                 format!("{decided:?}"),
                 format!("{:?}", twin.decide(&command, &context)),
@@ -360,6 +366,32 @@ fn a_task_that_has_ended_looks_the_same_for_ever() {
         );
     }
     assert_eq!(ended_states.len(), 4, "{ended_states:?}");
+}
+
+#[test]
+fn clocks_that_disagree_take_nothing_back_that_is_recorded() {
+    let mut expired = 0;
+    for seed in 9000..9040 {
+        let mut ended: BTreeMap<String, Value> = BTreeMap::new();
+        let play = game(seed, |play, commit| {
+            if commit.is_some() {
+                for task in play.session.tasks().filter(|task| task.shown.state.is_terminal()) {
+                    let known = ended.entry(task.task_id.clone()).or_insert_with(|| json!(task));
+                    assert_eq!(*known, json!(task));
+                }
+            }
+            // The next command comes from a host that is up to two minutes behind.
+            if play.random.one_in(3) {
+                play.now = play.now.plus_millis(-(play.random.below(120_000) as i64));
+            }
+        });
+        assert_same(&play.session, &replayed(&play.commits, through_json), "replayed");
+        let requests = play.session.requests();
+        expired += requests
+            .filter(|request| request.state == RequestState::Expired)
+            .count();
+    }
+    assert!(expired > 20, "{expired}");
 }
 
 #[test]

@@ -4,10 +4,9 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{Call, Operation};
-use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::work::Priority;
 use crate::params::{Fields, Param, Shape};
-use crate::refusal::{Refusal, Violation};
+use crate::refusal::Refusal;
 use crate::session::decide::{Action, Answer, Command, Context, Decided, Idempotency, NewRequest};
 use crate::session::request::{Request, RequestState, Stage};
 use crate::session::{Scope, Session};
@@ -154,18 +153,6 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
     let fields = Fields(call.body);
     let note = fields.owned("note");
     let artifacts = fields.artifacts("artifacts");
-    let faults: Vec<Violation> = artifacts
-        .iter()
-        .enumerate()
-        .filter_map(|(index, handed_in)| WorkArtifact::of(handed_in, &format!("artifacts[{index}]")).err())
-        .map(|fault| Violation {
-            field: fault.field,
-            description: fault.message,
-        })
-        .collect();
-    if !faults.is_empty() {
-        return Err(Refusal::violations(faults));
-    }
     let stage = fields.raw("stage").map(|stage| match stage.as_str() {
         Some("review") => Some(Stage::Review),
         Some(_) => Some(Stage::Landing),

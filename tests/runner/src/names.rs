@@ -121,20 +121,22 @@ impl Names {
         })
     }
 
+    fn make_text(&self, value: &Value) -> Result<String, String> {
+        match self.expand(value)? {
+            Value::String(text) => Ok(text),
+            other => Err(format!("expected a text in $repeat and $concat, not {other}")),
+        }
+    }
+
     /// What a form makes; those that only an answer can hold make nothing.
     pub(crate) fn make(&self, form: &Form<'_>) -> Result<Value, String> {
         match form {
-            Form::Repeat(text, count) => Ok(Value::String(self.write(text)?.repeat(*count))),
+            Form::Repeat(text, count) => Ok(Value::String(self.make_text(text)?.repeat(*count))),
             Form::List(value, count) => Ok(Value::Array(vec![self.expand(value)?; *count])),
             Form::Concat(pieces) => {
-                let mut whole = String::new();
-                for piece in *pieces {
-                    match self.expand(piece)? {
-                        Value::String(text) => whole.push_str(&text),
-                        other => return Err(format!("expected texts in $concat, not {other}")),
-                    }
-                }
-                Ok(Value::String(whole))
+                let pieces: Result<String, String> =
+                    pieces.iter().map(|piece| self.make_text(piece)).collect();
+                Ok(Value::String(pieces?))
             }
             Form::Bind(..) | Form::Some(_) | Form::After(..) => {
                 Err("expected a value that is known: only an answer brings new ones".to_owned())
@@ -155,7 +157,7 @@ mod tests {
         let written = names.expand(&json!({
             "${work}": ["status-${task}-x", {"$repeat": ["é", 3]}],
             "list": {"$list": [{"a": "${base}"}, 2]},
-            "all": {"$concat": ["<", {"$repeat": ["${task}", 2]}, ">"]},
+            "all": {"$concat": ["<", {"$repeat": [{"$concat": ["${task}"]}, 2]}, ">"]},
         }));
         let expected = json!({
             WORK_URI: ["status-task-1-x", "ééé"],
@@ -171,6 +173,7 @@ mod tests {
         assert!(names.write("${task}").is_err());
         assert!(names.write("${base").is_err());
         assert!(names.expand(&json!({"$id": "task"})).is_err());
+        assert!(names.expand(&json!({"$repeat": [1, 2]})).is_err());
         names.bind("task", "task-1").unwrap();
         assert!(names.bind("other", "task-1").is_err());
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::form::{Form, Kind, form};
 use crate::names::{CONSTANTS, PLACES, Piece, pieces, token_of};
-use crate::story::{Cast, Step, Story};
+use crate::story::{Cast, Header, Step, Story};
 
 /// The names of a story up to some step, with whether they were used.
 struct Scan {
@@ -99,21 +99,14 @@ impl Scan {
             ));
         }
         self.text(path)?;
-        let answered = step
-            .expect
-            .headers
-            .iter()
-            .map(|(name, value)| (name, Some(value)));
-        for (name, value) in step
-            .headers
-            .iter()
-            .map(|(name, value)| (name, value.as_ref()))
-            .chain(answered)
-        {
+        for name in step.headers.keys().chain(step.expect.headers.keys()) {
             if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
                 return Err(format!("expected header names in lower case, not {name}"));
             }
-            self.text(value.map_or("", String::as_str))?;
+        }
+        let sent = step.headers.values().flat_map(Header::values);
+        for value in sent.chain(step.expect.headers.values()) {
+            self.text(value)?;
         }
         if step.body.is_some() && step.raw.is_some() {
             return Err("expected body or raw, not both".to_owned());
@@ -177,8 +170,7 @@ impl Scan {
             Form::Bind(_, name) => self.define(name, false),
             Form::Some(_) => Ok(()),
             Form::After(name, _) => self.use_name(name),
-            Form::Repeat(text, _) => self.text(text),
-            Form::List(value, _) => self.value(value, false),
+            Form::Repeat(value, _) | Form::List(value, _) => self.value(value, false),
             Form::Concat(pieces) => pieces.iter().try_for_each(|piece| self.value(piece, false)),
         }
     }

@@ -51,7 +51,6 @@ pub enum Cast {
     /// An agent of this role.
     Role(String),
     /// Of this role and kind.
-    #[serde(rename_all = "camelCase")]
     Full(Part),
 }
 
@@ -76,15 +75,39 @@ pub struct Step {
     pub does: String,
     /// Method and path, such as `GET /tasks/${task}`.
     pub call: String,
-    /// Headers beside those that every request has; null leaves one of those out.
+    /// Headers beside those that every request has.
     #[serde(default)]
-    pub headers: BTreeMap<String, Option<String>>,
+    pub headers: BTreeMap<String, Header>,
     /// The body as JSON.
     pub body: Option<Value>,
     /// The body as text that may be no JSON.
     pub raw: Option<Value>,
     /// The answer.
     pub expect: Expect,
+}
+
+/// A header of a request.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Header {
+    /// Left out, though every request has it.
+    Absent,
+    /// With one value.
+    One(String),
+    /// Several times, each with a value of its own.
+    Several(Vec<String>),
+}
+
+impl Header {
+    /// Its values, in their order.
+    #[must_use]
+    pub fn values(&self) -> &[String] {
+        match self {
+            Self::Absent => &[],
+            Self::One(value) => std::slice::from_ref(value),
+            Self::Several(values) => values,
+        }
+    }
 }
 
 /// An answer, exactly.

@@ -13,7 +13,7 @@ mod desk;
 mod story_bench;
 
 use a2a_edge_stories::{Story, directory, play};
-use story_bench::StoryBench;
+use story_bench::{Forgetful, StoryBench};
 
 #[test]
 fn every_story_plays_against_a_desk_in_this_process() {
@@ -22,6 +22,16 @@ fn every_story_plays_against_a_desk_in_this_process() {
     assert!(stories.len() >= 14, "{}", stories.len());
     for story in &stories {
         play(story, &bench, desk::OPERATOR).unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
+#[test]
+fn a_desk_that_keeps_nothing_in_memory_answers_the_same() {
+    let (bench, forgetful) = (StoryBench::new(), Forgetful(StoryBench::new()));
+    for story in Story::read_all(&directory()).unwrap() {
+        let kept = play(&story, &bench, desk::OPERATOR).unwrap_or_else(|failure| panic!("{failure}"));
+        let loaded = play(&story, &forgetful, desk::OPERATOR).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(loaded, kept, "{}", story.name);
     }
 }
 
