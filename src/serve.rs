@@ -145,6 +145,12 @@ pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -
     })
 }
 
+/// The agent's card, or that of a tenant that is known to exist: for a host that knows so without its store.
+#[must_use]
+pub fn card(desk: &Desk, tenant: Option<&str>) -> Response<Vec<u8>> {
+    success(Form::Plain, &json!(agent::card::card(desk, tenant)), None)
+}
+
 /// Offers the store a snapshot of a session: for a host that does so in its own time rather than when a commit asks.
 ///
 /// # Errors
@@ -187,8 +193,7 @@ impl<H: Host> Exchange<'_, H> {
         {
             return Err(no_such_session().into());
         }
-        let card = agent::card::card(self.desk, self.tenant);
-        Ok(success(Form::Plain, &json!(card), None))
+        Ok(card(self.desk, self.tenant))
     }
 
     /// The session of the request's credential, refreshed, and who holds it.

@@ -1,8 +1,8 @@
 //! A request of the platform as the core reads it, and the core's answer as the platform sends it.
 
-use a2a_edge::http::answer::{self, Form, failure};
+use a2a_edge::http::answer::{Form, failure};
 use a2a_edge::http::read::BODY_LIMIT;
-use a2a_edge::refusal::{A2A_DOMAIN, Code, Refusal};
+use a2a_edge::refusal::{Code, Refusal};
 use a2a_edge::serve::{self, Desk, Host};
 use futures_util::StreamExt as _;
 use http::{HeaderValue, Uri};
@@ -11,10 +11,16 @@ use worker::{Headers, Request, Response, Result};
 /// Names the request in the answer as it is named in the log. The entry sets it on every request.
 pub const REQUEST_ID: &str = "x-request-id";
 
+/// How much of an oversize body is read and dropped, so that its sender reads the refusal instead of a reset.
+const DROPPED: usize = 1 << 20;
+
+/// Whose reasons the host's own refusals have.
+const DOMAIN: &str = "a2a-edge";
+
 /// Lets the core answer a request.
 pub async fn answer<H: Host>(host: &H, desk: &Desk, mut request: Request) -> Result<Response> {
-    let id = request_id(&request);
     let head = head(&request)?;
+    let id = request_id(&head);
     let body = body(&mut request).await?;
     let response = serve::handle(host, desk, head.map(|()| body)).await;
     outward(response, &id)
@@ -28,7 +34,8 @@ pub fn head(request: &Request) -> Result<http::Request<()>> {
         None => url.path().to_owned(),
     };
     let mut head = http::Request::new(());
-    *head.method_mut() = request.method().as_ref().parse().unwrap_or_default();
+    // By its own name: worker's enum takes methods that it does not know for GET.
+    *head.method_mut() = request.inner().method().parse().unwrap_or_default();
     // A target that is no URI leads where nothing is.
     *head.uri_mut() = target.parse().unwrap_or(Uri::from_static("/"));
     for (name, value) in request.headers() {
@@ -42,19 +49,18 @@ pub fn head(request: &Request) -> Result<http::Request<()>> {
     Ok(head)
 }
 
-pub fn request_id(request: &Request) -> String {
-    request
-        .headers()
-        .get(REQUEST_ID)
-        .ok()
-        .flatten()
+/// The id that the entry gave the request.
+pub fn request_id(head: &http::Request<()>) -> String {
+    let id = head.headers().get(REQUEST_ID).map(HeaderValue::to_str);
+    id.and_then(std::result::Result::ok)
         .unwrap_or_default()
+        .to_owned()
 }
 
 /// The body's first bytes, at most one more than the core reads.
 async fn body(request: &mut Request) -> Result<Vec<u8>> {
     let keep = BODY_LIMIT.saturating_add(1);
-    let mut bytes = Vec::new();
+    let (mut bytes, mut dropped) = (Vec::new(), 0_usize);
     // A request without a body has no stream.
     let Ok(mut stream) = request.stream() else {
         return Ok(bytes);
@@ -62,8 +68,9 @@ async fn body(request: &mut Request) -> Result<Vec<u8>> {
     while let Some(chunk) = stream.next().await {
         let chunk = chunk?;
         let room = keep.saturating_sub(bytes.len());
+        dropped = dropped.saturating_add(chunk.len().saturating_sub(room));
         bytes.extend(chunk.into_iter().take(room));
-        if bytes.len() == keep {
+        if dropped > DROPPED {
             break;
         }
     }
@@ -84,12 +91,18 @@ pub fn outward(response: http::Response<Vec<u8>>, id: &str) -> Result<Response> 
 
 /// The answer of a deployment that is not configured.
 pub fn misconfigured(fault: &str, id: &str) -> Result<Response> {
-    let refusal = Refusal::new(
-        Code::Internal,
-        format!("the deployment is not configured: {fault}"),
-    )
-    .with_reason(A2A_DOMAIN, "MISCONFIGURED");
-    let mut response = failure(Form::Core, &refusal, None);
-    answer::set(&mut response, "cache-control", "no-store");
-    outward(response, id)
+    let message = format!("the deployment is not configured: {fault}");
+    refused(&message, "MISCONFIGURED", id)
+}
+
+/// The answer when the session's object gave none.
+pub fn failed(id: &str) -> Result<Response> {
+    refused("the server failed", "INTERNAL_ERROR", id)
+}
+
+fn refused(message: &str, reason: &'static str, id: &str) -> Result<Response> {
+    let refusal = Refusal::new(Code::Internal, message)
+        .with_reason(DOMAIN, reason)
+        .with_fact("requestId", id);
+    outward(failure(Form::Core, &refusal, None), id)
 }

@@ -2,8 +2,8 @@
 
 use a2a_edge::http::route::{Target, route};
 use a2a_edge::serve::place::{Place, new_session_id, place};
-use a2a_edge::serve::{Desk, Host, Sessions};
-use a2a_edge::store::{Bell, CommitOutcome, Loaded, Record, Snapshot, Store, StoreError};
+use a2a_edge::serve::{self, Desk, Host, Sessions};
+use a2a_edge::store::{Bell, HeadSwap, Memory};
 use a2a_edge::time::Timestamp;
 use serde_json::{Map, Value, json};
 use worker::{Context, Env, Request, Response, Result, console_error, console_log};
@@ -17,8 +17,8 @@ const OBJECTS: &str = "SESSIONS";
 /// Answers a request to the Worker.
 pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Response> {
     let start = now();
-    let id = exchange::request_id(&request);
     let head = exchange::head(&request)?;
+    let id = exchange::request_id(&head);
     let desk = match settings::desk(env, &request.url()?) {
         Ok(desk) => desk,
         Err(fault) => {
@@ -26,8 +26,28 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
             return exchange::misconfigured(&fault, &id);
         }
     };
-    let (session, answer) = dispatch(request, env, context, &desk, place(&desk, &head)).await;
-    let answer = answer?;
+    let place = place(&desk, &head);
+    let session = match &place {
+        Place::Anywhere => None,
+        Place::Session(session) | Place::Card(session) => Some(session.clone()),
+        Place::New => Some(new_session_id(entropy())),
+    };
+    let front = Dispatch {
+        env,
+        context,
+        desk: &desk,
+        id: &id,
+    };
+    let answer = match front.answer(request, &place, session.as_deref()).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            console_error!(
+                "{}",
+                json!({"event": "failed", "id": id, "why": error.to_string()})
+            );
+            exchange::failed(&id)?
+        }
+    };
     let mut line = Map::new();
     line.insert("event".to_owned(), json!("request"));
     line.insert("id".to_owned(), json!(id));
@@ -40,53 +60,37 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
     Ok(answer)
 }
 
-/// Answers a request in its place, and names the session that it is about.
-async fn dispatch(
-    request: Request,
-    env: &Env,
-    context: &Context,
-    desk: &Desk,
-    place: Place,
-) -> (Option<String>, Result<Response>) {
-    match place {
-        Place::Anywhere => {
-            let answer = exchange::answer(&Front::default(), desk, request).await;
-            (None, answer)
-        }
-        Place::Session(session) => {
-            let answer = ask(env, &session, request).await;
-            (Some(session), answer)
-        }
-        Place::Card(session) => {
-            let directory = Directory::new(env);
-            let answer = if directory.knows(&session).await {
-                exchange::answer(&Front::knowing(&session), desk, request).await
-            } else {
-                let answer = ask(env, &session, request).await;
-                tell_if_done(&answer, directory, &session, context);
-                answer
-            };
-            (Some(session), answer)
-        }
-        Place::New => {
-            let session = new_session_id(entropy());
-            let answer = ask(env, &session, request).await;
-            tell_if_done(&answer, Directory::new(env), &session, context);
-            (Some(session), answer)
-        }
-    }
+/// What one request is dispatched with.
+struct Dispatch<'a> {
+    env: &'a Env,
+    context: &'a Context,
+    desk: &'a Desk,
+    id: &'a str,
 }
 
-/// Lets a session's object answer. Whatever comes in is handed on as it is, the entry's request id included.
-async fn ask(env: &Env, session: &str, request: Request) -> Result<Response> {
-    let object = env.durable_object(OBJECTS)?.get_by_name(session)?;
-    object.fetch_with_request(request).await
-}
-
-/// Only the object says that a session exists, so only its word is written down.
-fn tell_if_done(answer: &Result<Response>, directory: Directory, session: &str, context: &Context) {
-    if answer.as_ref().is_ok_and(|answer| answer.status_code() == 200) {
-        context.wait_until(directory.tell(session.to_owned()));
+impl Dispatch<'_> {
+    async fn answer(&self, request: Request, place: &Place, session: Option<&str>) -> Result<Response> {
+        let Some(session) = session else {
+            return exchange::answer(&Front::new(), self.desk, request).await;
+        };
+        // Whatever comes in is handed on as it is, the entry's request id included.
+        let ask = async {
+            let object = self.env.durable_object(OBJECTS)?.get_by_name(session)?;
+            object.fetch_with_request(request).await
+        };
+        if matches!(place, Place::Session(_)) {
+            return ask.await;
+        }
+        let directory = Directory::new(self.env);
+        if matches!(place, Place::Card(_)) && directory.knows(session).await {
+            return exchange::outward(serve::card(self.desk, Some(session)), self.id);
+        }
+        let answer = ask.await?;
+        // Only the object says that a session exists, so only its word is written down.
+        if answer.status_code() == 200 {
+            self.context.wait_until(directory.tell(session.to_owned()));
+        }
+        Ok(answer)
     }
 }
 
@@ -111,28 +115,27 @@ fn shown(text: &str) -> String {
         .collect()
 }
 
-/// The host of requests that no session's state is needed for: it has none, and knows of one at most that it exists.
-#[derive(Default)]
+/// The host of requests that no session has a say in: it has none.
 struct Front {
+    store: HeadSwap<Memory>,
     sessions: Sessions,
-    known: Option<String>,
 }
 
 impl Front {
-    fn knowing(session: &str) -> Self {
+    fn new() -> Self {
         Self {
-            known: Some(session.to_owned()),
-            ..Self::default()
+            store: HeadSwap::new(Memory::default()),
+            sessions: Sessions::new(),
         }
     }
 }
 
 impl Host for Front {
-    type Store = Self;
+    type Store = HeadSwap<Memory>;
     type Bell = Self;
 
-    fn store(&self) -> &Self {
-        self
+    fn store(&self) -> &Self::Store {
+        &self.store
     }
 
     fn bell(&self) -> &Self {
@@ -150,33 +153,6 @@ impl Host for Front {
     fn entropy(&self) -> [u8; 32] {
         entropy()
     }
-}
-
-/// Keeps nothing. A session that is known to exist has no participants here, so no credential is good for it.
-impl Store for Front {
-    async fn create(&self, _: &str, _: &Record) -> std::result::Result<bool, StoreError> {
-        Err(not_here())
-    }
-
-    async fn load(&self, session: &str, _: u64) -> std::result::Result<Option<Loaded>, StoreError> {
-        Ok((self.known.as_deref() == Some(session)).then(Loaded::default))
-    }
-
-    async fn history(&self, _: &str, _: u64, _: usize) -> std::result::Result<Vec<Record>, StoreError> {
-        Err(not_here())
-    }
-
-    async fn commit(&self, _: &str, _: &Record) -> std::result::Result<CommitOutcome, StoreError> {
-        Err(not_here())
-    }
-
-    async fn compact(&self, _: &str, _: &Snapshot) -> std::result::Result<(), StoreError> {
-        Err(not_here())
-    }
-}
-
-fn not_here() -> StoreError {
-    StoreError::Unavailable("the Worker keeps no session".to_owned())
 }
 
 impl Bell for Front {

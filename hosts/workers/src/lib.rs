@@ -12,12 +12,16 @@ mod object;
 mod settings;
 mod store;
 
+use std::sync::Once;
+
 use a2a_edge::time::Timestamp;
-use worker::{Context, Env, Request, Response, Result, event};
+use serde_json::json;
+use worker::{Context, Env, Request, Response, Result, console_error, event};
 
 /// A request to the Worker.
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, context: Context) -> Result<Response> {
+    hush_panics();
     front::fetch(request, &env, &context).await
 }
 
@@ -34,4 +38,16 @@ fn entropy() -> [u8; 32] {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).expect("the platform has randomness");
     bytes
+}
+
+/// A panic is one line of the log like any other. Its message stays out: it may hold what a client sent. The trap that
+/// follows is the entry's to see to.
+fn hush_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|panic| {
+            let at = panic.location().map(ToString::to_string);
+            console_error!("{}", json!({"event": "panic", "at": at}));
+        }));
+    });
 }

@@ -24,6 +24,7 @@ pub struct Session {
 
 impl DurableObject for Session {
     fn new(state: State, env: Env) -> Self {
+        crate::hush_panics();
         let id = state.id().name().unwrap_or_default();
         Self {
             env,
@@ -37,7 +38,7 @@ impl DurableObject for Session {
     async fn fetch(&self, request: Request) -> Result<Response> {
         match settings::desk(&self.env, &request.url()?) {
             Ok(desk) => exchange::answer(self, &desk, request).await,
-            Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&request)),
+            Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&exchange::head(&request)?)),
         }
     }
 

@@ -1,12 +1,14 @@
 // The bundle, with a trap to fall into: after a request to /arm the module ends, the next time that it draws random
-// bytes, as a module ends at an instruction that must not be reached.
+// bytes, as a module ends at an instruction that must not be reached. After one to /break the next object that is asked
+// fails, as one does that the platform has to move.
 
-import Desk, { Session } from "./index.js";
+import Desk, { Session as Whole } from "./index.js";
 import trap from "./trap.wasm";
 
 const { exports } = new WebAssembly.Instance(trap);
 const draw = crypto.getRandomValues.bind(crypto);
 let armed = false;
+let broken = false;
 
 crypto.getRandomValues = (array) => {
   if (armed) {
@@ -18,10 +20,17 @@ crypto.getRandomValues = (array) => {
 
 export default class extends Desk {
   fetch(request) {
-    if (new URL(request.url).pathname !== "/arm") return super.fetch(request);
-    armed = true;
-    return new Response();
+    const { pathname } = new URL(request.url);
+    armed ||= pathname === "/arm";
+    broken ||= pathname === "/break";
+    return pathname === "/arm" || pathname === "/break" ? new Response() : super.fetch(request);
   }
 }
 
-export { Session };
+export class Session extends Whole {
+  fetch(request) {
+    if (!broken) return super.fetch(request);
+    broken = false;
+    throw new Error("the object was moved");
+  }
+}

@@ -9,6 +9,7 @@
 )]
 
 mod claims;
+mod clients;
 mod deploy;
 #[path = "../../../support/desk.rs"]
 mod desk;
@@ -18,6 +19,7 @@ mod party;
 mod rebuild;
 mod settings;
 mod stories;
+#[allow(dead_code, reason = "each test uses its part of it")]
 #[path = "../../../support/story_bench.rs"]
 mod story_bench;
 mod traps;

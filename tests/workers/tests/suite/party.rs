@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use a2a_edge_stories::{Http, Target as _};
+pub(crate) use a2a_edge_workers_tests::PATIENCE;
 use a2a_edge_workers_tests::{Deployment, OPERATOR, Platform, Running};
 use http::{Request, Response};
 use serde_json::{Value, json};

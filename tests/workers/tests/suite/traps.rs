@@ -1,4 +1,4 @@
-//! The module traps: whoever waits for it is told, and the next request finds it well again.
+//! The module traps, or an object fails: whoever waits is told, and the next request finds all well again.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -59,6 +59,32 @@ fn has_task(party: &Party, message: &str) -> bool {
         .call("GET /tasks?historyLength=5", &party.session.client, &Value::Null)
         .ok();
     listed.to_string().contains(message)
+}
+
+#[test]
+fn an_object_that_fails_is_a_500_with_a_request_id() {
+    let party = Party::new(&Deployment::default().trapping());
+    party.caller.call("POST /break", "", &Value::Null);
+    let reply = party.caller.send(&party.session.client, "m-1");
+    told(&reply);
+    assert!(
+        party
+            .running
+            .line_with(&["\"event\":\"failed\"", &reply.id])
+            .is_some()
+    );
+    assert!(
+        party
+            .running
+            .line_with(&[
+                "\"event\":\"request\"",
+                &reply.id,
+                "SendMessage",
+                &party.session.id
+            ])
+            .is_some()
+    );
+    party.caller.send(&party.session.client, "m-1").ok();
 }
 
 #[test]
