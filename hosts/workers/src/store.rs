@@ -1,4 +1,4 @@
-//! A session in its object's SQLite storage: every commit a row, and the last snapshot in pieces.
+//! A session in its object's SQLite storage: its commits and its last snapshot, each in pieces that rows can hold.
 //!
 //! Each change is one statement, or an order of statements that is whole after every one of them: an error takes
 //! nothing back that was written before it. The platform holds an answer back until what was written before it is
@@ -12,16 +12,17 @@ use a2a_edge::store::{CommitOutcome, Loaded, Record, Snapshot, Store, StoreError
 use serde_json::json;
 use worker::{SqlStorageValue as Sql, Storage, console_log, console_warn};
 
-/// `last` marks the piece that makes a snapshot whole.
+/// All pieces of a commit are there, or none; of a snapshot, `last` marks the piece that makes it whole.
 const TABLES: [&str; 2] = [
-    "CREATE TABLE IF NOT EXISTS commits (seq INTEGER PRIMARY KEY, nonce TEXT NOT NULL, bytes BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS commits (seq INTEGER, part INTEGER, nonce TEXT NOT NULL, bytes BLOB NOT NULL, \
+     PRIMARY KEY (seq, part)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS snapshots (seq INTEGER, part INTEGER, last INTEGER NOT NULL, bytes BLOB NOT NULL, \
      PRIMARY KEY (seq, part))",
 ];
 
 /// So many bytes of commits are replayed without a snapshot being worth its while.
 const WORTH_A_SNAPSHOT: u64 = 64 << 10;
-/// The longest piece of a snapshot, in bytes; the platform takes values of up to 2 MB.
+/// The longest piece, in bytes; the platform takes rows of up to 2 MB.
 const PIECE: usize = 1 << 20;
 /// How long compaction is put off, so that a burst of commits is compacted once.
 const PUT_OFF: Duration = Duration::from_secs(1);
@@ -109,15 +110,19 @@ impl ObjectStore {
 
     /// Adds a commit whose number is the next, in one statement.
     fn append(&self, record: &Record, head: Head) -> Done<CommitOutcome> {
-        const INSERT: &str = "INSERT INTO commits (seq, nonce, bytes) VALUES (?, ?, ?)";
-        let values = vec![
-            number(record.seq),
-            Sql::String(record.nonce.clone()),
-            Sql::Blob(record.bytes.clone()),
-        ];
+        let pieces: Vec<&[u8]> = record.bytes.chunks(PIECE).collect();
+        let rows = vec!["(?, ?, ?, ?)"; pieces.len()].join(", ");
+        let row = |(part, piece): (u64, &&[u8])| {
+            let nonce = Sql::String(record.nonce.clone());
+            [number(record.seq), number(part), nonce, Sql::Blob(piece.to_vec())]
+        };
+        let values = (0..).zip(&pieces).flat_map(row).collect();
         // Until the statement has ended, what is in storage is not known.
         self.head.set(None);
-        self.run(INSERT, values)?;
+        self.run(
+            &format!("INSERT INTO commits (seq, part, nonce, bytes) VALUES {rows}"),
+            values,
+        )?;
         self.head.set(Some(Head {
             seq: record.seq,
             fresh: head.fresh.saturating_add(length(&record.bytes)),
@@ -136,11 +141,19 @@ impl ObjectStore {
         })
     }
 
-    fn records(&self, after: u64, most: usize) -> Done<Vec<Record>> {
-        const ROWS: &str = "SELECT seq, nonce, bytes FROM commits WHERE seq > ? ORDER BY seq LIMIT ?";
-        let most = u64::try_from(most).unwrap_or(u64::MAX).min(u64::from(u32::MAX));
-        let rows = self.run(ROWS, vec![number(after), number(most)])?;
-        rows.into_iter().map(record).collect()
+    /// At most so many commits behind a number.
+    fn records(&self, after: u64, most: u64) -> Done<Vec<Record>> {
+        const ROWS: &str =
+            "SELECT seq, nonce, bytes FROM commits WHERE seq > ? AND seq <= ? ORDER BY seq, part";
+        let mut records: Vec<Record> = Vec::new();
+        for row in self.run(ROWS, vec![number(after), number(after.saturating_add(most))])? {
+            let piece = record(row)?;
+            match records.last_mut() {
+                Some(record) if record.seq == piece.seq => record.bytes.extend(piece.bytes),
+                _ => records.push(piece),
+            }
+        }
+        Ok(records)
     }
 
     fn snapshot(&self, seq: u64) -> Done<Snapshot> {
@@ -202,7 +215,7 @@ impl Store for ObjectStore {
         };
         let whole = self.snapshot_seq()?;
         let snapshot = (whole > after).then(|| self.snapshot(whole)).transpose()?;
-        let commits = self.records(after.max(whole), usize::MAX)?;
+        let commits = self.records(after.max(whole), u64::MAX)?;
         let line = json!({"event": "load", "session": session, "snapshot": whole, "commits": commits.len()});
         console_log!("{line}");
         let reached = commits.last().map_or(after.max(whole), |record| record.seq);
@@ -216,7 +229,7 @@ impl Store for ObjectStore {
         if !self.exists(session)? {
             return Ok(Vec::new());
         }
-        self.records(after, most)
+        self.records(after, u64::try_from(most).unwrap_or(u64::MAX))
     }
 
     async fn commit(&self, session: &str, record: &Record) -> Done<CommitOutcome> {
@@ -261,6 +274,7 @@ impl Store for ObjectStore {
     }
 }
 
+/// A row of commits: a commit, or a piece of one.
 fn record(row: Vec<Sql>) -> Done<Record> {
     match <[Sql; 3]>::try_from(row) {
         Ok([seq, Sql::String(nonce), Sql::Blob(bytes)]) => Ok(Record {

@@ -152,3 +152,25 @@ impl Draft<'_> {
         Ok(Answer::Object(json!({ "participant": revoked })))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_has_the_id_it_is_given_and_its_owner_s_token_leads_there() {
+        let new = NewSession {
+            owner_name: "owner".to_owned(),
+            owner_kind: Kind::Human,
+        };
+        let drawn = new.begin(None, Timestamp::EPOCH, [7; 32]);
+        let named = new.begin(Some("here".to_owned()), Timestamp::EPOCH, [7; 32]);
+        assert_eq!(
+            (named.session_id.as_str(), named.token.session()),
+            ("here", "here")
+        );
+        assert_eq!(drawn.token.session(), drawn.session_id);
+        // All else is drawn as it would have been.
+        assert_eq!(named.owner.participant_id, drawn.owner.participant_id);
+    }
+}

@@ -71,6 +71,48 @@ fn a_long_session_is_compacted_by_the_alarm_and_read_from_its_snapshot() {
 }
 
 #[test]
+fn commits_and_snapshots_that_no_row_could_hold_are_kept_in_pieces() {
+    let mut party = Party::new(&Deployment::default());
+    let member = party.session.member.clone();
+    let update = |party: &Party, body: &Value| party.caller.coordinate(&member, "requests:update", body).ok();
+    let asked = json!({"title": "Write it all down", "body": "At length.", "maxAssignees": 1});
+    let created = party.caller.coordinate(&member, "requests:create", &asked).ok();
+    let id = &created["request"]["requestId"];
+    update(&party, &json!({"requestId": id, "action": "claim"}));
+    let note = "x".repeat(16_000);
+    for _ in 0..140 {
+        update(
+            &party,
+            &json!({"requestId": id, "action": "progress", "note": note}),
+        );
+    }
+    // The answer is kept for a repeat, so each of these commits holds every note.
+    let keyed =
+        |key: &str| json!({"requestId": id, "action": "progress", "note": note, "idempotencyKey": key});
+    let answer = update(&party, &keyed("one"));
+    assert!(answer.to_string().len() > 2 << 20);
+    restart(&mut party);
+    assert_eq!(update(&party, &keyed("one")), answer);
+    // By now there is more to replay than any snapshot before holds.
+    update(&party, &keyed("two"));
+    assert!(party.running.line_with(&["\"event\":\"compact\""]).is_some());
+    assert_eq!(update(&party, &keyed("one")), answer);
+    restart(&mut party);
+    assert_eq!(update(&party, &keyed("one")), answer);
+    let loaded = party.running.line_with(&["\"event\":\"load\""]).unwrap();
+    assert!(loaded.contains("\"commits\":0"), "{loaded}");
+}
+
+/// Kills the runtime and starts it on the same state.
+fn restart(party: &mut Party) {
+    party.running.kill();
+    party.running = PLATFORM
+        .start(&Deployment::default(), party.place.path())
+        .unwrap();
+    party.caller = Caller::of(&party.running);
+}
+
+#[test]
 fn an_alarm_that_was_set_before_a_kill_compacts_after_it() {
     let mut party = Party::new(&Deployment::default());
     for number in 0..2 {
