@@ -313,7 +313,8 @@ fn what_a_member_hands_in_is_checked() {
             json!({"kind": "answer", "messageId": "m", "choice": null}),
             Some("choice"),
         ),
-        (json!({"kind": "evidence"}), None),
+        (json!({"kind": "evidence"}), Some("items")),
+        (json!({"kind": "evidence", "items": []}), None),
         (json!({"kind": "evidence", "items": {}}), Some("items")),
         (
             json!({"kind": "evidence", "items": [{"command": "c", "exitCode": -1, "durationMs": -1, "summary": ""}]}),
@@ -326,6 +327,10 @@ fn what_a_member_hands_in_is_checked() {
         (
             json!({"kind": "diffstat", "files": 0, "insertions": 0, "deletions": 0, "perFile": []}),
             None,
+        ),
+        (
+            json!({"kind": "diffstat", "files": 0, "insertions": 0, "deletions": 0}),
+            Some("perFile"),
         ),
         (
             json!({"kind": "diffstat", "files": -1, "insertions": 0, "deletions": 0}),
@@ -374,6 +379,9 @@ fn an_artifact_of_the_four_kinds_says_so_and_the_hosts_own_says_nothing() {
         panic!("an answer is expected")
     };
     assert_eq!(answer.text, "one\n\ntwo");
+    // A member can't know what the message that carries its answer will be called.
+    let unnamed = of("answer", Some(json!({"kind": "answer"}))).unwrap();
+    assert_eq!(unnamed.unwrap().kind(), "answer");
     assert_eq!(of("screenshot", None), Ok(None));
     assert_eq!(of("pr", Some(pr.clone())).unwrap().unwrap().kind(), "pr");
     assert_eq!(said(of("pr", None)), "invalid artifacts[2].artifactId");

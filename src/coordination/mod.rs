@@ -6,6 +6,7 @@ pub mod catalogue;
 mod operation;
 pub mod projection;
 pub mod requests;
+pub mod resource;
 
 pub use operation::{Handler, Operation};
 use serde_json::Value;

@@ -14,7 +14,7 @@ use crate::session::{Scope, Session};
 const BODY: Shape = Shape::Text(16_384);
 const ARTIFACTS: Shape = Shape::List(20, &Shape::Artifact);
 const PAGE_SIZE: u32 = 50;
-const PAGE_TOKEN: Shape = Shape::Line(1_024);
+const PAGE_TOKEN: Shape = Shape::Text(1_024);
 
 /// `requests.create`.
 pub const CREATE: Operation = Operation {
@@ -211,32 +211,33 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
         "requests.list {} {state:?} {assignee:?} {created_by:?}",
         call.caller.participant_id
     );
-    let after = match fields.text("pageToken") {
-        None => None,
-        Some(token) => Some(session.page_position(&list, token).ok_or_else(|| {
-            Refusal::invalid("pageToken", "expected nextPageToken of the same list, unaltered")
-        })?),
+    let from = match fields.text("pageToken").filter(|token| !token.is_empty()) {
+        None => 0,
+        Some(token) => {
+            let position = session
+                .page_position(&list, token)
+                .and_then(|position| position.parse().ok());
+            position.ok_or_else(|| {
+                Refusal::invalid("pageToken", "expected nextPageToken of the same list, unaltered")
+            })?
+        }
     };
-    let position = |request: &Request| format!("{} {}", request.created_at, request.request_id);
-    let wanted = |request: &&Request| {
+    let wanted = |request: &Request| {
         state.is_none_or(|state| request.state_at(call.now) == state)
             && assignee.as_ref().is_none_or(|who| request.is_assigned_to(who))
             && created_by.as_ref().is_none_or(|who| request.created_by == *who)
     };
-    let mut found: Vec<(String, &Request)> = session
-        .requests()
-        .filter(wanted)
-        .map(|request| (position(request), request))
-        .collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found.retain(|(position, _)| after.as_ref().is_none_or(|after| position > after));
     let size = usize::try_from(fields.number("pageSize").unwrap_or(PAGE_SIZE)).unwrap_or(usize::MAX);
-    let more = found.len() > size;
-    found.truncate(size);
+    let all = session.requests().enumerate().skip(from);
+    let mut found: Vec<(usize, &Request)> = all
+        .filter(|(_, request)| wanted(request))
+        .take(size.saturating_add(1))
+        .collect();
+    // The one too many is where the next page begins.
     let next = found
-        .last()
-        .filter(|_| more)
-        .map(|(position, _)| session.page_token(&list, position));
+        .get(size)
+        .map(|(index, _)| session.page_token(&list, &index.to_string()));
+    found.truncate(size);
     let requests: Vec<Value> = found.iter().map(|(_, request)| shown(request, call)).collect();
     let answer = json!({ "requests": requests, "nextPageToken": next.unwrap_or_default() });
     Ok(Decided {

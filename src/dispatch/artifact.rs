@@ -222,7 +222,7 @@ impl Diffstat {
         };
         let files = diffstat.required_count("files", 0)?;
         let (insertions, deletions) = counts(&diffstat)?;
-        let per_file = diffstat.objects("perFile", |file| {
+        let per_file = diffstat.required_objects("perFile", |file| {
             let path = file.required_text("path")?.to_owned();
             let (insertions, deletions) = counts(&file)?;
             Ok(FileStat {
@@ -283,7 +283,7 @@ impl EvidenceItem {
 
 impl Evidence {
     fn read(evidence: Object<'_, '_>) -> Result<Self, Fault> {
-        let items = evidence.objects("items", |item| {
+        let items = evidence.required_objects("items", |item| {
             Ok(EvidenceItem {
                 command: item.required_text("command")?.to_owned(),
                 exit_code: item.required_whole("exitCode", i64::MIN)?,

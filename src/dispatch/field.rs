@@ -265,6 +265,18 @@ impl<'a, 'p> Object<'a, 'p> {
             read(Object::read(value, path, self.null)?)
         })
     }
+
+    /// The entries of a list of objects that must be there.
+    pub(super) fn required_objects<T>(
+        &self,
+        name: &str,
+        read: impl Fn(Object<'a, '_>) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        match self.get(name) {
+            Some(_) => self.objects(name, read),
+            None => Err(self.fault(name, "expected a list of objects")),
+        }
+    }
 }
 
 /// `expected a, b or c`.

@@ -111,6 +111,7 @@ impl Session {
                 let request_id = request.request_id.clone();
                 self.expiring
                     .extend(request.expires_at.map(|at| (at, request_id.clone())));
+                self.request_order.push(request_id.clone());
                 self.requests.insert(request_id, (**request).clone());
                 task_id
             }

@@ -70,6 +70,8 @@ pub struct Session {
     /// Ids of tasks, by the id of the work item that each drafted.
     work_items: BTreeMap<String, String>,
     requests: BTreeMap<String, Request>,
+    /// Ids of the requests in the order they were made in, whatever their clocks said.
+    request_order: Vec<String>,
     /// The requests that will expire unless they are closed before, by when.
     expiring: BTreeSet<(Timestamp, String)>,
     mail: BTreeMap<String, Mail>,
@@ -174,9 +176,9 @@ impl Session {
             || (task.origin == task::Origin::Session && caller.role != Role::Client)
     }
 
-    /// The requests, by id.
+    /// The requests, in the order they were made in.
     pub fn requests(&self) -> impl Iterator<Item = &Request> {
-        self.requests.values()
+        self.request_order.iter().filter_map(|id| self.requests.get(id))
     }
 
     /// A request.
