@@ -39,8 +39,11 @@ impl<H: Host> Exchange<'_, H> {
         }
         let body = read::body(self.request)?;
         let new = new_session(&body)?;
-        let named = self.host.session_to_create();
-        let begun = new.begin(named, self.host.now(), self.host.entropy());
+        let (now, entropy) = (self.host.now(), self.host.entropy());
+        let begun = match self.host.session_to_create() {
+            Some(id) => new.begin_as(id, now, entropy),
+            None => new.begin(now, entropy),
+        };
         let first = record(&begun.commit)?;
         if !offer(|| self.host.store().create(&begun.session_id, &first)).await? {
             let why = "a new session's id is taken".to_owned();

@@ -33,15 +33,23 @@ pub struct Begun {
 }
 
 impl NewSession {
-    /// The commit that creates the session.
-    ///
-    /// Its id is drawn, unless `named` gives one: it must be unlike that of any session there ever was.
+    /// The commit that creates the session, with an id that is drawn.
     #[must_use]
-    pub fn begin(&self, named: Option<String>, now: Timestamp, entropy: [u8; 32]) -> Begun {
+    pub fn begin(&self, now: Timestamp, entropy: [u8; 32]) -> Begun {
+        self.begin_at(None, now, entropy)
+    }
+
+    /// The commit that creates the session, with this id: it must be unlike that of any session there ever was.
+    #[must_use]
+    pub fn begin_as(&self, session_id: String, now: Timestamp, entropy: [u8; 32]) -> Begun {
+        self.begin_at(Some(session_id), now, entropy)
+    }
+
+    fn begin_at(&self, given: Option<String>, now: Timestamp, entropy: [u8; 32]) -> Begun {
         let mut draw = Draw::new(entropy);
         let nonce = draw.short();
         let drawn = draw.short();
-        let session_id = named.unwrap_or(drawn);
+        let session_id = given.unwrap_or(drawn);
         let page_key = draw.bytes();
         let (owner, credential, token) = new_participant(
             &mut draw,
@@ -163,8 +171,8 @@ mod tests {
             owner_name: "owner".to_owned(),
             owner_kind: Kind::Human,
         };
-        let drawn = new.begin(None, Timestamp::EPOCH, [7; 32]);
-        let named = new.begin(Some("here".to_owned()), Timestamp::EPOCH, [7; 32]);
+        let drawn = new.begin(Timestamp::EPOCH, [7; 32]);
+        let named = new.begin_as("here".to_owned(), Timestamp::EPOCH, [7; 32]);
         assert_eq!(
             (named.session_id.as_str(), named.token.session()),
             ("here", "here")
