@@ -4,6 +4,7 @@
 //! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
 //! compare-and-swap decides, and a loser decides again.
 
+pub mod place;
 mod sessions;
 
 use http::{Request, Response};
@@ -40,6 +41,11 @@ pub trait Host {
     fn now(&self) -> Timestamp;
     /// 32 bytes from a cryptographically secure source, fresh at every call.
     fn entropy(&self) -> [u8; 32];
+    /// The id of the session that is created now, where the host has to know it before: one that keeps each
+    /// session in a place of its own chooses it with the place ([`place::new_session_id`]). `None`: it is drawn.
+    fn session_to_create(&self) -> Option<String> {
+        None
+    }
     /// Whether the host is about to end, so that nothing is waited for: a send is answered with its task as it stands.
     fn is_closing(&self) -> bool {
         false
@@ -107,13 +113,26 @@ fn told<H: Host>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
     failure(form, &refusal, None)
 }
 
+/// Offers the store a snapshot of a session: for a host that does so in its own time rather than when a commit asks.
+///
+/// # Errors
+/// What the store says; nothing is lost by it.
+pub async fn compact<H: Host>(host: &H, session_id: &str) -> Result<(), StoreError> {
+    let seat = host.sessions().seat(session_id).refreshed(host).await?;
+    seat.compact(host).await
+}
+
 async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered {
     let seat = host.sessions().seat(card.session_id()).refreshed(host).await?;
     Ok(card.answer(desk, seat.session().is_some()))
 }
 
 async fn create<H: Host>(host: &H, creation: &Creation) -> Answered {
-    let begun = creation.begin(host.now(), host.entropy());
+    let (now, entropy) = (host.now(), host.entropy());
+    let begun = match host.session_to_create() {
+        Some(session_id) => creation.begin_as(session_id, now, entropy),
+        None => creation.begin(now, entropy),
+    };
     let first = record(&begun.commit);
     if !offer(|| host.store().create(&begun.session_id, &first)).await? {
         let why = "a new session's id is taken".to_owned();

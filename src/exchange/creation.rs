@@ -15,7 +15,7 @@ use crate::session::participant::Kind;
 use crate::time::Timestamp;
 
 /// The last segment of the path that creates a session.
-pub(super) const VERB: &str = "sessions:create";
+pub(crate) const VERB: &str = "sessions:create";
 
 /// A session to be created.
 #[derive(Clone, Debug)]
@@ -45,6 +45,12 @@ impl Creation {
     #[must_use]
     pub fn begin(&self, now: Timestamp, entropy: [u8; 32]) -> Begun {
         self.new.begin(now, entropy)
+    }
+
+    /// The same, with an id for the session: it must be unlike that of any session there ever was.
+    #[must_use]
+    pub fn begin_as(&self, session_id: String, now: Timestamp, entropy: [u8; 32]) -> Begun {
+        self.new.begin_as(session_id, now, entropy)
     }
 
     /// The answer: the session's id and its owner's token, shown this once.

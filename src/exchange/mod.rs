@@ -11,6 +11,7 @@ use http::{Request, Response};
 use serde_json::json;
 
 pub use creation::Creation;
+pub(crate) use creation::VERB as CREATE_SESSION;
 
 use crate::agent::{self, Failed};
 use crate::desk::Desk;
@@ -51,7 +52,7 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
             Some(session_id) => Plan::Card(Card::of(session_id)),
             None => Plan::Answer(card(desk, None)),
         },
-        Target::Operator(verb) if verb == creation::VERB => match Creation::read(desk, &request) {
+        Target::Operator(verb) if verb == CREATE_SESSION => match Creation::read(desk, &request) {
             Ok(creation) => Plan::Create(creation),
             Err(refusal) => refused(refusal),
         },
@@ -85,7 +86,9 @@ fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
     response
 }
 
-fn card(desk: &Desk, tenant: Option<&str>) -> Response<Vec<u8>> {
+/// The agent's card, or that of a tenant that is known to exist: for a host that knows so without its store.
+#[must_use]
+pub fn card(desk: &Desk, tenant: Option<&str>) -> Response<Vec<u8>> {
     success(Form::Plain, &json!(agent::card::card(desk, tenant)), None)
 }
 

@@ -187,24 +187,24 @@ impl Seat {
             CommitOutcome::Committed { compact } => {
                 *self.state = known.and_then(|mut session| session.apply(commit).then_some(session));
                 host.bell().ring(&self.session_id, commit.seq);
-                if compact {
-                    self.compact(host).await;
+                // The commit is in whatever becomes of this; the next one asks for it again.
+                if compact && let Err(fault) = self.compact(host).await {
+                    host.report(&fault);
                 }
                 Ok(true)
             }
         }
     }
 
-    async fn compact<H: Host>(&self, host: &H) {
-        let Some(session) = self.session() else { return };
+    pub(super) async fn compact<H: Host>(&self, host: &H) -> Result<(), StoreError> {
+        let Some(session) = self.session() else {
+            return Ok(());
+        };
         let snapshot = Snapshot {
             seq: session.seq(),
             bytes: session.snapshot(),
         };
-        // The commit is in whatever becomes of this; the next one asks for it again.
-        if let Err(fault) = host.store().compact(&self.session_id, &snapshot).await {
-            host.report(&fault);
-        }
+        host.store().compact(&self.session_id, &snapshot).await
     }
 }
 

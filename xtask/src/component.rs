@@ -82,7 +82,7 @@ fn compile() -> Outcome<PathBuf> {
 
 /// Flags that keep the places of the sources out of the panic messages: the same sources give the same bytes wherever
 /// they lie.
-fn remapped_paths() -> String {
+pub(crate) fn remapped_paths() -> String {
     let home = env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(env::home_dir()?.join(".cargo")));
@@ -156,12 +156,12 @@ fn check(component: &[u8]) -> Outcome {
     Ok(())
 }
 
-fn read(path: &Path) -> Outcome<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> Outcome<Vec<u8>> {
     fs::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
 }
 
 /// The length that gzip at its best level gives: DEFLATE, a header of 10 bytes and a trailer of 8.
-fn gzip_len(bytes: &[u8]) -> usize {
+pub(crate) fn gzip_len(bytes: &[u8]) -> usize {
     miniz_oxide::deflate::compress_to_vec(bytes, 9)
         .len()
         .saturating_add(18)

@@ -6,9 +6,11 @@ pub mod bench;
 pub mod component;
 pub mod deny;
 pub mod dev;
+pub mod npm;
 mod process;
 mod setup;
 pub mod test;
+pub mod workers;
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use xtask::{Outcome, bench, component, deny, dev, test};
+use xtask::{Outcome, bench, component, deny, dev, test, workers};
 
 struct Command {
     name: &'static str,
@@ -25,6 +25,11 @@ const COMMANDS: &[Command] = &[
         name: "component",
         summary: "Builds a2a-edge.wasm into the target directory: no imports, within its size budget.",
         run: component::run,
+    },
+    Command {
+        name: "workers",
+        summary: "Builds the Cloudflare host into build/, within its size budget; wrangler.toml deploys it.",
+        run: workers::run,
     },
     Command {
         name: "bench",

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::process::{self, cargo};
-use crate::{Failure, Outcome, component, deny, setup};
+use crate::{Failure, Outcome, component, deny, setup, workers};
 
 struct Step {
     name: &'static str,
@@ -30,6 +30,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "component",
         run: || component::run(&[]),
+    },
+    Step {
+        name: "workers",
+        run: || workers::run(&[]),
     },
     Step {
         name: "clippy",

@@ -33,12 +33,23 @@ pub struct Begun {
 }
 
 impl NewSession {
-    /// The commit that creates the session.
+    /// The commit that creates the session, with an id that is drawn.
     #[must_use]
     pub fn begin(&self, now: Timestamp, entropy: [u8; 32]) -> Begun {
+        self.begin_at(None, now, entropy)
+    }
+
+    /// The commit that creates the session, with this id: it must be unlike that of any session there ever was.
+    #[must_use]
+    pub fn begin_as(&self, session_id: String, now: Timestamp, entropy: [u8; 32]) -> Begun {
+        self.begin_at(Some(session_id), now, entropy)
+    }
+
+    fn begin_at(&self, given: Option<String>, now: Timestamp, entropy: [u8; 32]) -> Begun {
         let mut draw = Draw::new(entropy);
         let nonce = draw.short();
-        let session_id = draw.short();
+        let drawn = draw.short();
+        let session_id = given.unwrap_or(drawn);
         let page_key = draw.bytes();
         let (owner, credential, token) = new_participant(
             &mut draw,
@@ -147,5 +158,27 @@ impl Draft<'_> {
             });
         }
         Ok(Answer::Object(json!({ "participant": revoked })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_has_the_id_it_is_given_and_its_owner_s_token_leads_there() {
+        let new = NewSession {
+            owner_name: "owner".to_owned(),
+            owner_kind: Kind::Human,
+        };
+        let drawn = new.begin(Timestamp::EPOCH, [7; 32]);
+        let named = new.begin_as("here".to_owned(), Timestamp::EPOCH, [7; 32]);
+        assert_eq!(
+            (named.session_id.as_str(), named.token.session()),
+            ("here", "here")
+        );
+        assert_eq!(drawn.token.session(), drawn.session_id);
+        // All else is drawn as it would have been.
+        assert_eq!(named.owner.participant_id, drawn.owner.participant_id);
     }
 }

@@ -1,0 +1,108 @@
+//! A request of the platform as the core reads it, and the core's answer as the platform sends it.
+
+use a2a_edge::http::answer::{Form, failure};
+use a2a_edge::http::read::BODY_LIMIT;
+use a2a_edge::refusal::{Code, Refusal};
+use a2a_edge::serve::{self, Desk, Host};
+use futures_util::StreamExt as _;
+use http::{HeaderValue, Uri};
+use worker::{Headers, Request, Response, Result};
+
+/// Names the request in the answer as it is named in the log. The entry sets it on every request.
+pub const REQUEST_ID: &str = "x-request-id";
+
+/// How much of an oversize body is read and dropped, so that its sender reads the refusal instead of a reset.
+const DROPPED: usize = 1 << 20;
+
+/// Whose reasons the host's own refusals have.
+const DOMAIN: &str = "a2a-edge";
+
+/// Lets the core answer a request.
+pub async fn answer<H: Host>(host: &H, desk: &Desk, mut request: Request) -> Result<Response> {
+    let head = head(&request)?;
+    let id = request_id(&head);
+    let body = body(&mut request).await?;
+    let response = serve::handle(host, desk, head.map(|()| body)).await;
+    outward(response, &id)
+}
+
+/// The request without its body.
+pub fn head(request: &Request) -> Result<http::Request<()>> {
+    let url = request.url()?;
+    let target = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    let mut head = http::Request::new(());
+    // By its own name: worker's enum takes methods that it does not know for GET.
+    *head.method_mut() = request.inner().method().parse().unwrap_or_default();
+    // A target that is no URI leads where nothing is.
+    *head.uri_mut() = target.parse().unwrap_or(Uri::from_static("/"));
+    for (name, value) in request.headers() {
+        if let (Ok(name), Ok(value)) = (
+            name.parse::<http::HeaderName>(),
+            HeaderValue::from_bytes(value.as_bytes()),
+        ) {
+            head.headers_mut().append(name, value);
+        }
+    }
+    Ok(head)
+}
+
+/// The id that the entry gave the request.
+pub fn request_id(head: &http::Request<()>) -> String {
+    let id = head.headers().get(REQUEST_ID).map(HeaderValue::to_str);
+    id.and_then(std::result::Result::ok)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The body's first bytes, at most one more than the core reads.
+async fn body(request: &mut Request) -> Result<Vec<u8>> {
+    let keep = BODY_LIMIT.saturating_add(1);
+    let (mut bytes, mut dropped) = (Vec::new(), 0_usize);
+    // A request without a body has no stream.
+    let Ok(mut stream) = request.stream() else {
+        return Ok(bytes);
+    };
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk?;
+        let room = keep.saturating_sub(bytes.len());
+        dropped = dropped.saturating_add(chunk.len().saturating_sub(room));
+        bytes.extend(chunk.into_iter().take(room));
+        if dropped > DROPPED {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+/// An answer as the platform sends it.
+pub fn outward(response: http::Response<Vec<u8>>, id: &str) -> Result<Response> {
+    let (head, body) = response.into_parts();
+    let headers = Headers::new();
+    for (name, value) in &head.headers {
+        headers.append(name.as_str(), value.to_str().unwrap_or_default())?;
+    }
+    headers.set(REQUEST_ID, id)?;
+    let response = Response::from_bytes(body)?;
+    Ok(response.with_status(head.status.as_u16()).with_headers(headers))
+}
+
+/// The answer of a deployment that is not configured.
+pub fn misconfigured(fault: &str, id: &str) -> Result<Response> {
+    let message = format!("the deployment is not configured: {fault}");
+    refused(&message, "MISCONFIGURED", id)
+}
+
+/// The answer when the session's object gave none.
+pub fn failed(id: &str) -> Result<Response> {
+    refused("the server failed", "INTERNAL_ERROR", id)
+}
+
+fn refused(message: &str, reason: &'static str, id: &str) -> Result<Response> {
+    let refusal = Refusal::new(Code::Internal, message)
+        .with_reason(DOMAIN, reason)
+        .with_fact("requestId", id);
+    outward(failure(Form::Core, &refusal, None), id)
+}

@@ -1,0 +1,86 @@
+//! The Durable Object of one session: the session in memory, its storage and its bell in one place.
+
+use a2a_edge::serve::{self, Host, Sessions};
+use a2a_edge::store::StoreError;
+use a2a_edge::time::Timestamp;
+use serde_json::json;
+use worker::{
+    DurableObject, Env, Request, Response, Result, State, console_error, durable_object, wasm_bindgen,
+};
+
+use crate::bell::ObjectBell;
+use crate::store::ObjectStore;
+use crate::{exchange, settings};
+
+/// A session. Its object's name is its id.
+#[durable_object(alarm)]
+pub struct Session {
+    env: Env,
+    id: String,
+    store: ObjectStore,
+    bell: ObjectBell,
+    sessions: Sessions,
+}
+
+impl DurableObject for Session {
+    fn new(state: State, env: Env) -> Self {
+        crate::hush_panics();
+        let id = state.id().name().unwrap_or_default();
+        Self {
+            env,
+            store: ObjectStore::new(state.storage(), &id),
+            id,
+            bell: ObjectBell::default(),
+            sessions: Sessions::new(),
+        }
+    }
+
+    async fn fetch(&self, request: Request) -> Result<Response> {
+        match settings::desk(&self.env, &request.url()?) {
+            Ok(desk) => exchange::answer(self, &desk, request).await,
+            Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&exchange::head(&request)?)),
+        }
+    }
+
+    /// Does what was put off. A failure is thrown, for the platform tries an alarm again that did.
+    async fn alarm(&self) -> Result<Response> {
+        serve::compact(self, &self.id)
+            .await
+            .map_err(|fault| worker::Error::RustError(fault.to_string()))?;
+        Response::empty()
+    }
+}
+
+impl Host for Session {
+    type Store = ObjectStore;
+    type Bell = ObjectBell;
+
+    fn store(&self) -> &ObjectStore {
+        &self.store
+    }
+
+    fn bell(&self) -> &ObjectBell {
+        &self.bell
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    fn now(&self) -> Timestamp {
+        crate::now()
+    }
+
+    fn entropy(&self) -> [u8; 32] {
+        crate::entropy()
+    }
+
+    fn session_to_create(&self) -> Option<String> {
+        Some(self.id.clone())
+    }
+
+    fn report(&self, fault: &StoreError) {
+        let line = json!({"event": "store", "session": self.id, "why": fault.to_string()});
+        console_error!("{line}");
+    }
+}

@@ -1,0 +1,98 @@
+//! What the deployment is configured to be: the Worker's variables and secrets, as the core's settings.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::rc::Rc;
+
+use a2a_edge::serve::{Config, ConfigError, Desk};
+use worker::{Env, Url};
+
+/// The secret that creates sessions.
+const OPERATOR_TOKEN: &str = "A2A_EDGE_OPERATOR_TOKEN";
+/// Where clients reach the agent; the origin of each request unless it is set.
+const BASE_URL: &str = "A2A_EDGE_BASE_URL";
+/// The agent's name on its card.
+const NAME: &str = "A2A_EDGE_NAME";
+/// What the agent is for, on its card.
+const DESCRIPTION: &str = "A2A_EDGE_DESCRIPTION";
+/// The agent's own version, on its card.
+const VERSION: &str = "A2A_EDGE_VERSION";
+/// The longest that a send waits for its task, in seconds.
+const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
+/// The range of [`WAIT_LIMIT`], as that of the native host.
+const WAIT_RANGE: std::ops::RangeInclusive<u32> = 1..=300;
+
+thread_local! {
+    /// The desk of the last request, and the origin that it was made for: as a rule there is only one.
+    static DESK: RefCell<Option<(String, Rc<Desk>)>> = const { RefCell::new(None) };
+}
+
+/// The desk for requests to a URL.
+///
+/// # Errors
+/// The first variable at fault, with the rule it breaks.
+pub fn desk(env: &Env, url: &Url) -> Result<Rc<Desk>, String> {
+    let origin = url.origin().ascii_serialization();
+    let known = DESK.with_borrow(|desk| {
+        desk.as_ref()
+            .filter(|(of, _)| *of == origin)
+            .map(|(_, desk)| Rc::clone(desk))
+    });
+    if let Some(desk) = known {
+        return Ok(desk);
+    }
+    let desk = Desk::new(config(env, &origin)?).map_err(|error| by_variable(&error))?;
+    let desk = Rc::new(desk);
+    DESK.set(Some((origin, Rc::clone(&desk))));
+    Ok(desk)
+}
+
+fn config(env: &Env, origin: &str) -> Result<Config, String> {
+    let defaults = Config::default();
+    let Some(operator_token) = set(env, OPERATOR_TOKEN) else {
+        return Err(fault(
+            OPERATOR_TOKEN,
+            "expected a secret: set it with `npx wrangler secret put`",
+        ));
+    };
+    let blocking_limit_ms = match set(env, WAIT_LIMIT) {
+        None => defaults.blocking_limit_ms,
+        Some(text) => wait_limit_ms(&text)?,
+    };
+    let base_url = set(env, BASE_URL).map(|url| url.trim_end_matches('/').to_owned());
+    Ok(Config {
+        base_url: base_url.unwrap_or_else(|| origin.to_owned()),
+        name: set(env, NAME).unwrap_or(defaults.name),
+        description: set(env, DESCRIPTION).unwrap_or(defaults.description),
+        version: set(env, VERSION).unwrap_or(defaults.version),
+        operator_token: Some(operator_token),
+        blocking_limit_ms,
+    })
+}
+
+/// A variable's or secret's text; an empty one is as good as none.
+fn set(env: &Env, name: &str) -> Option<String> {
+    let text = env.var(name).ok()?.to_string();
+    (!text.is_empty()).then_some(text)
+}
+
+fn wait_limit_ms(text: &str) -> Result<u32, String> {
+    let seconds = text.parse().ok().filter(|seconds| WAIT_RANGE.contains(seconds));
+    match seconds {
+        Some(seconds) => Ok(seconds.saturating_mul(1_000)),
+        None => Err(fault(WAIT_LIMIT, "expected whole seconds from 1 to 300")),
+    }
+}
+
+/// A setting at fault, by the variable that gave it.
+fn by_variable(error: &ConfigError) -> String {
+    match error.setting {
+        "operator_token" => fault(OPERATOR_TOKEN, &error.rule),
+        "base_url" => fault(BASE_URL, &error.rule),
+        setting => fault(setting, &error.rule),
+    }
+}
+
+fn fault(variable: &str, rule: impl Display) -> String {
+    format!("{variable}: {rule}")
+}

@@ -1,0 +1,105 @@
+//! What workerd is told: the deployment of `wrangler.toml`, with a directory that behaves as a test wants it to.
+
+use std::path::Path;
+use std::{fs, io};
+
+use crate::OPERATOR;
+
+/// `(module (func (export "trap") unreachable))`.
+const TRAP: [u8; 35] = [
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 8, 1, 4, 116, 114, 97, 112, 0, 0, 10, 5,
+    1, 3, 0, 0, 11,
+];
+
+/// How Workers KV behaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Directory {
+    /// What was written is read.
+    #[default]
+    Honest,
+    /// What was written is never read: KV that lags behind for good.
+    Stale,
+    /// Every session ever asked for is there: KV that has kept what is no more.
+    Lavish,
+    /// Nothing works.
+    Failing,
+}
+
+impl Directory {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Honest => "honest",
+            Self::Stale => "stale",
+            Self::Lavish => "lavish",
+            Self::Failing => "failing",
+        }
+    }
+}
+
+/// One deployment.
+#[derive(Clone, Debug)]
+pub struct Deployment {
+    variables: Vec<(String, String)>,
+    directory: Directory,
+    trapping: bool,
+}
+
+impl Default for Deployment {
+    fn default() -> Self {
+        Self {
+            variables: vec![("A2A_EDGE_OPERATOR_TOKEN".to_owned(), OPERATOR.to_owned())],
+            directory: Directory::Honest,
+            trapping: false,
+        }
+    }
+}
+
+impl Deployment {
+    /// With a variable or secret set, or set to something else.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With a directory that behaves like this.
+    #[must_use]
+    pub const fn directory(mut self, directory: Directory) -> Self {
+        self.directory = directory;
+        self
+    }
+
+    /// With a module that traps whenever it is asked to: see `trapping.js`.
+    #[must_use]
+    pub const fn trapping(mut self) -> Self {
+        self.trapping = true;
+        self
+    }
+
+    /// Writes everything that workerd reads, but for the bundle.
+    pub(crate) fn write(&self, place: &Path) -> io::Result<()> {
+        fs::write(place.join("directory.js"), include_str!("directory.js"))?;
+        fs::write(place.join("trapping.js"), include_str!("trapping.js"))?;
+        fs::write(place.join("trap.wasm"), TRAP)?;
+        fs::write(place.join("deployment.capnp"), self.capnp())
+    }
+
+    fn capnp(&self) -> String {
+        let variables: String = self
+            .variables
+            .iter()
+            .map(|(name, value)| format!("    (name = {name:?}, text = {value:?}),\n"))
+            .collect();
+        let entry = if self.trapping {
+            "    (name = \"trapping.js\", esModule = embed \"trapping.js\"),\n    \
+             (name = \"trap.wasm\", wasm = embed \"trap.wasm\"),\n"
+        } else {
+            ""
+        };
+        include_str!("deployment.capnp")
+            .replace("    # variables\n", &variables)
+            .replace("    # entry\n", entry)
+            .replace("# directory", self.directory.name())
+    }
+}

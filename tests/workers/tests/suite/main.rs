@@ -1,0 +1,25 @@
+//! The Cloudflare host in the platform's runtime.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test that cannot go on should stop where it is"
+)]
+
+mod claims;
+mod clients;
+mod deploy;
+#[path = "../../../support/desk.rs"]
+mod desk;
+mod directory;
+mod kills;
+mod party;
+mod rebuild;
+mod settings;
+mod stories;
+#[allow(dead_code, reason = "each test uses its part of it")]
+#[path = "../../../support/story_bench.rs"]
+mod story_bench;
+mod traps;

@@ -1,0 +1,131 @@
+//! `cargo xtask workers`: the Cloudflare host, as `wrangler.toml` deploys it.
+//!
+//! The module for wasm32-unknown-unknown, its glue by wasm-bindgen's library, and both with `entry.js` bundled by
+//! esbuild: `build/index.js` and `build/glue_bg.wasm`. `npx wrangler deploy` runs this as its build command, so what is
+//! tested is what is deployed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::component::{gzip_len, read, remapped_paths};
+use crate::process::{self, cargo, root, target_dir};
+use crate::{Failure, Outcome, npm, setup};
+
+/// How large the bundle may be, in bytes with gzip: 900 KiB.
+pub const MAX_SIZE: usize = 900 * 1024;
+
+/// The files of the bundle.
+pub const FILES: [&str; 2] = ["index.js", "glue_bg.wasm"];
+
+/// Builds the bundle and prints where it is and how large.
+///
+/// # Errors
+/// As [`build`], and for any argument.
+pub fn run(arguments: &[String]) -> Outcome {
+    if let Some(argument) = arguments.first() {
+        return Err(Failure::new(format!(
+            "`workers` takes no arguments, not `{argument}`"
+        )));
+    }
+    let place = build()?;
+    println!("{}: {} bytes with gzip", place.display(), size(&place)?);
+    Ok(())
+}
+
+/// Builds the bundle and returns the directory it is in, `build` in the root of the workspace.
+///
+/// # Errors
+/// It does not compile, a tool cannot be installed, or it is larger than [`MAX_SIZE`].
+pub fn build() -> Outcome<PathBuf> {
+    let module = compile()?;
+    let modules = npm::install("hosts/workers/tools", "workers")?;
+    // By process, so that two at a time do not meet.
+    let draft = target_dir().join(format!("workers-{}", std::process::id()));
+    let bundled = glue(&module, &draft).and_then(|()| bundle(&modules, &draft));
+    let place = root().join("build");
+    let outcome = bundled
+        .and_then(|()| check(&draft))
+        .and_then(|()| put(&draft, &place));
+    // What is left of it is in nobody's way.
+    let _ = fs::remove_dir_all(&draft);
+    outcome.map(|()| place)
+}
+
+fn compile() -> Outcome<PathBuf> {
+    setup::targets(&[setup::UNKNOWN])?;
+    let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-workers"]);
+    command.args(["--target", setup::UNKNOWN, "--profile", "worker"]);
+    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
+    Ok(target_dir()
+        .join(setup::UNKNOWN)
+        .join("worker")
+        .join("a2a_edge_workers.wasm"))
+}
+
+/// Writes the glue and the entry beside each other.
+fn glue(module: &Path, draft: &Path) -> Outcome {
+    let mut bindgen = cargo(&["run", "--quiet", "--package", "xtask-bindgen", "--"]);
+    process::run(bindgen.arg(module).arg(draft))?;
+    let path = draft.join("glue.js");
+    let glue = String::from_utf8_lossy(&read(&path)?).into_owned();
+    // Runtimes load a module by a plain import as well, and bundlers know no other.
+    write(&path, glue.replace("import source ", "import ").as_bytes())?;
+    write(
+        &draft.join("entry.js"),
+        &read(&root().join("hosts/workers/entry.js"))?,
+    )
+}
+
+fn bundle(modules: &Path, draft: &Path) -> Outcome {
+    let mut esbuild = Command::new(npm::native_program(modules, "@esbuild", "", "esbuild")?);
+    esbuild.args([
+        "entry.js",
+        "--bundle",
+        "--minify",
+        "--format=esm",
+        "--external:./glue_bg.wasm",
+        "--external:cloudflare:*",
+        "--outfile=index.js",
+        "--log-level=warning",
+    ]);
+    process::run(esbuild.current_dir(draft))
+}
+
+fn check(place: &Path) -> Outcome {
+    let size = size(place)?;
+    if size > MAX_SIZE {
+        return Err(Failure::new(format!(
+            "the bundle has {size} bytes with gzip, more than {MAX_SIZE}"
+        )));
+    }
+    Ok(())
+}
+
+/// The length of the bundle with gzip, as the platform counts it.
+fn size(place: &Path) -> Outcome<usize> {
+    FILES.iter().try_fold(0_usize, |sum, file| {
+        Ok(sum.saturating_add(gzip_len(&read(&place.join(file))?)))
+    })
+}
+
+/// Puts what changed in its place, each file at once, so that nobody reads half of it.
+fn put(draft: &Path, place: &Path) -> Outcome {
+    fs::create_dir_all(place)
+        .map_err(|error| Failure::new(format!("cannot write {}: {error}", place.display())))?;
+    for file in FILES {
+        let (from, to) = (draft.join(file), place.join(file));
+        if fs::read(&to).ok() == Some(read(&from)?) {
+            continue;
+        }
+        let beside = place.join(format!("{file}.{}", std::process::id()));
+        fs::copy(&from, &beside)
+            .and_then(|_| fs::rename(&beside, &to))
+            .map_err(|error| Failure::new(format!("cannot write {}: {error}", to.display())))?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Outcome {
+    fs::write(path, bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+}
