@@ -1,6 +1,6 @@
 //! Parameters of an operation as data: one table says what is taken, and one pass finds every field at fault.
 //!
-//! The limits are those of the session coordination contract (§1 and §4): characters are Unicode scalar values,
+//! The limits are those of the session coordination (§9.3 and §9.4): characters are Unicode scalar values,
 //! null is no value of any type unless a parameter says so, unknown members are ignored.
 
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! What the contracts mean by a line break, a blank text and one line.
+//! What the extensions mean by a line break, a blank text and one line.
 //!
 //! Lengths in work/v1 and envelope/v1 are UTF-8 bytes; session coordination counts Unicode scalar values.
 

@@ -1,5 +1,5 @@
 //! What the coordination operations and the owner's verbs refuse: in which order, and from which value of each field
-//! on. The numbers are the session coordination contract's (§1 and §4), written out here a second time.
+//! on. The numbers are the session coordination's (§9.3 and §9.4), written out here a second time.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What a client's message is refused for, over HTTP (work/v1 contract, §3, §4, §8 and §9): the field and the reason,
+//! What a client's message is refused for, over HTTP (work/v1, §8.3, §8.4, §8.6 and §8.8): the field and the reason,
 //! the first fault of several, repeats by message id, conversations, and what is another client's.
 
 #![allow(

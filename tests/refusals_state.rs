@@ -1,4 +1,4 @@
-//! What requests and the owner's verbs refuse for what they are and whose they are (session coordination contract, §3,
+//! What requests and the owner's verbs refuse for what they are and whose they are (session coordination, §9.5,
 //! §5 and §6): reasons, idempotency, expiry.
 
 #![allow(

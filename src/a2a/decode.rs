@@ -7,7 +7,7 @@ use super::{Artifact, Content, Message, Metadata, Part, Role, TaskState, base64}
 use crate::refusal::Violation;
 use crate::text;
 
-/// The most bytes of a `messageId` (work/v1 contract, §8).
+/// The most bytes of a `messageId` (envelope/v1, §8.8).
 pub const MESSAGE_ID_LIMIT: usize = 200;
 
 /// A member of an object by its camelCase name or, failing that, its snake_case one; null counts as absent.

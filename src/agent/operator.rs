@@ -1,6 +1,6 @@
 //! The owner's verbs, `POST /operator/v1/{resource}:{verb}`: admitting, approving, declining and dropping.
 //!
-//! They are no part of any extension (session coordination contract, §6). To a participant whose role does not
+//! They are no part of any extension (session coordination, §10). To a participant whose role does not
 //! decide they do not exist, whatever it activates.
 
 use serde_json::{Map, Value, json};

@@ -189,7 +189,7 @@ impl<'a> View<'a> {
     }
 
     /// Takes away what was said to extensions of the agent that this request did not activate; those that it did,
-    /// and that have data on the message, are named in its list (seed §8.3).
+    /// and that have data on the message, are named in its list (work/v1, §8.3).
     fn keep_active(&self, message: &mut Message) {
         for (uri, active) in &self.spoken {
             let named = message.extensions.iter().any(|named| named == uri);

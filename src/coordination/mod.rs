@@ -1,4 +1,4 @@
-//! session-coordination/v1: what the participants of a session do together (seed 002).
+//! session-coordination/v1: what the participants of a session do together.
 //!
 //! The catalogue drives everything about an operation: its route, its scope, its limits and its place on the card.
 
@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 
 /// Identifies the extension.
 pub const URI: &str = "https://j5a2a.com/extensions/session-coordination/v1";
-/// Key of the extension's data in `metadata` (seed 002, §7: no scheme).
+/// Key of the extension's data in `metadata` (session coordination, §7: no scheme).
 pub const METADATA_KEY: &str = "j5a2a.com/extensions/session-coordination/v1";
 /// Where the operations are, relative to the interface's URL.
 pub const PATH: &str = "extensions/session-coordination/v1";
@@ -35,7 +35,7 @@ pub struct Call<'a> {
     pub body: &'a serde_json::Map<String, Value>,
 }
 
-/// Whether the caller's credential has the operation's scope: check 5 of the contract's §1.
+/// Whether the caller's credential has the operation's scope: session coordination, §10.
 ///
 /// # Errors
 /// PERMISSION_DENIED SCOPE_REQUIRED.
@@ -47,7 +47,7 @@ pub fn allow(operation: &Operation, caller: &Caller) -> Result<(), Refusal> {
     }
 }
 
-/// Checks a call's fields and decides it: checks 6 to 10 of the contract's §1.
+/// Checks a call's fields and decides it: from the fields on to the state (session coordination, §9.2).
 ///
 /// # Errors
 /// The first check that fails.

@@ -1,4 +1,4 @@
-//! What the extension says of a task on the core objects (session coordination contract, §8).
+//! What the extension says of a task on the core objects (session coordination, §15).
 
 use serde_json::{Map, Value, json};
 

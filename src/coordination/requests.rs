@@ -1,4 +1,4 @@
-//! `requests.*`: work that participants take, up to a capacity (session coordination contract, §4 and §5).
+//! `requests.*`: work that participants take, up to a capacity (session coordination, §9.3 and §9.1).
 
 use serde::Deserialize as _;
 use serde_json::{Value, json};

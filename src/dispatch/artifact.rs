@@ -1,4 +1,4 @@
-//! What work yields: the artifacts answer, pr, diffstat and evidence (seed §8.6, contract §7).
+//! What work yields: the artifacts answer, pr, diffstat and evidence (work/v1, §8.6).
 //!
 //! Their parts say the same to every client; work/v1 metadata comes on top for those that activate it. No branch
 //! names, commit ids, diffs or file contents have a place in them.

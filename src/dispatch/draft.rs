@@ -1,4 +1,4 @@
-//! What an accepted handoff becomes before anybody has approved it (seed §8.6, contract §2).
+//! What an accepted handoff becomes before anybody has approved it (work/v1, §8.6).
 
 use serde::{Deserialize, Serialize};
 

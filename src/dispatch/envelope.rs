@@ -1,4 +1,4 @@
-//! envelope/v1: who a message is for, what kind it is, what may be chosen, and what it refers to (contract §3).
+//! envelope/v1: who a message is for, what kind it is, what may be chosen, and what it refers to (envelope/v1, §8.4).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_back_stands_in_the_order_of_the_contract() {
+    fn what_is_written_back_stands_in_its_order() {
         let written = Written {
             id: "m-2",
             thread: "m-1",

@@ -1,4 +1,4 @@
-//! What a host knows of a task: all that the projection looks at (contract §6).
+//! What a host knows of a task: all that the projection looks at (work/v1, §8.7).
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub enum Skill {
 
 /// How far a piece of work is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words are the contract's own")]
+#[allow(missing_docs, reason = "the words are work/v1's own")]
 pub enum Phase {
     Draft,
     Queued,
@@ -154,7 +154,7 @@ pub struct Note<'a> {
 }
 
 impl<'a> Note<'a> {
-    /// Reads a message from JSON with the names of the contract; null is absence, unknown members are ignored.
+    /// Reads a message from JSON with its members in camel case; null is absence, unknown members are ignored.
     ///
     /// # Errors
     /// The first member of the wrong type, under `whole`.
@@ -220,7 +220,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Reads facts from JSON with the names of the contract; null is absence, unknown members are ignored.
+    /// Reads facts from JSON with its members in camel case; null is absence, unknown members are ignored.
     ///
     /// # Errors
     /// The first member of the wrong type, such as `openGates[0].openedAt`.

@@ -1,4 +1,4 @@
-//! Reading the members of a request: the primitives of the work/v1 contract, §1.
+//! Reading the members of a request: the primitives of work/v1 (§8.6).
 //!
 //! Everything borrows from the request, and a path is only spelled out for a fault.
 

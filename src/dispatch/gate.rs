@@ -1,4 +1,4 @@
-//! gate/v1: what a task waits on its owner for (contract §5). It is only written, never read from a client.
+//! gate/v1: what a task waits on its owner for (gate/v1, §8.5). It is only written, never read from a client.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};

@@ -1,4 +1,4 @@
-//! What a client sends, as the body and data of a message inside the host (contract §8).
+//! What a client sends, as the body and data of a message inside the host (envelope/v1, §8.8).
 
 use serde::Serialize;
 use serde_json::{Map, Value};

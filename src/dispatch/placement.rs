@@ -1,4 +1,4 @@
-//! Where the three extensions stand on A2A objects, and what a client reads that activates none (seed §8.3).
+//! Where the three extensions stand on A2A objects, and what a client reads that activates none (work/v1, §8.3).
 
 use serde::Serialize;
 use serde_json::Value;

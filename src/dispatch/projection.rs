@@ -1,4 +1,4 @@
-//! Where a task stands, from what a host knows of it: the first row that matches (contract §6).
+//! Where a task stands, from what a host knows of it: the first row that matches (work/v1, §8.7).
 //!
 //! The same projection serves every way a client looks at a task. It knows nothing of the past: that a terminal
 //! state is final is kept by whoever stores the task.
@@ -43,7 +43,7 @@ pub struct WorkState<'a> {
 /// Where a task stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection<'f> {
-    /// The row of the contract's table that matched, from 1 to 12.
+    /// The row of the table that matched (work/v1, §8.7), from 1 to 12.
     pub row: u8,
     /// The A2A state.
     pub state: TaskState,

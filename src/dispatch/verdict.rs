@@ -1,4 +1,4 @@
-//! What is wrong with a request, as data: a code, the field and the rule (work/v1 contract, §1 and §9).
+//! What is wrong with a request, as data: a code, the field and the rule (work/v1, §8.3 and §8.6).
 
 use std::fmt;
 
@@ -64,7 +64,7 @@ impl Fault {
     }
 
     /// The field as a path into the A2A request: `work.title` is `message.metadata[<work/v1 URI>].title`, the
-    /// members of an envelope likewise, `body` is `message.parts` (work/v1 contract, §9).
+    /// members of an envelope likewise, `body` is `message.parts` (work/v1, §8.3).
     #[must_use]
     pub fn a2a_path(&self) -> String {
         let field = self.field.as_str();
@@ -82,7 +82,7 @@ impl Fault {
         }
     }
 
-    /// The fault as the answer to an A2A request (work/v1 contract, §9).
+    /// The fault as the answer to an A2A request (work/v1, §8.3).
     #[must_use]
     pub fn to_refusal(&self) -> Refusal {
         let path = self.a2a_path();

@@ -1,4 +1,4 @@
-//! work/v1 requests: a handoff of work, or a look at how one's handoffs stand (seed §8.6, contract §2).
+//! work/v1 requests: a handoff of work, or a look at how one's handoffs stand (work/v1, §8.6).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

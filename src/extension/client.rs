@@ -58,7 +58,7 @@ impl Wanted {
     /// Which of the wanted extensions ran, from the answer's `A2A-Extensions` values.
     ///
     /// One that the answer does not name was not activated, and the client must do without it (session
-    /// coordination, seed §8). One that was never asked for is ignored.
+    /// coordination, §8). One that was never asked for is ignored.
     #[must_use]
     pub fn echoed<V: AsRef<[u8]>>(&self, values: impl IntoIterator<Item = V>) -> Activated {
         let echoed: BTreeSet<String> = header::parse(values).into_iter().collect();

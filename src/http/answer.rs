@@ -61,11 +61,11 @@ const fn plain_reason(form: Form, code: Code) -> (&'static str, &'static str) {
     }
 }
 
-/// A2A's own reasons that an extension's operation answers with (session coordination contract, §1).
+/// A2A's own reasons that an extension's operation answers with (session coordination, §9.2).
 const BORROWED: [&str; 2] = ["EXTENSION_SUPPORT_REQUIRED", "UNSUPPORTED_OPERATION"];
 
 /// A reason and its domain. On the coordination paths a reason is the extension's, unless it is one of A2A's own
-/// (seed 002, §11.1).
+/// (session coordination, §11.1).
 fn reason(form: Form, refusal: &Refusal) -> (&'static str, &'static str) {
     match &refusal.info {
         None => plain_reason(form, refusal.code),

@@ -34,7 +34,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether errors are written as the session coordination contract says: with google.rpc's number as `code`.
+    /// Whether errors are written as session coordination says: with google.rpc's number as `code`.
     #[must_use]
     pub const fn is_coordination(&self) -> bool {
         matches!(self, Self::Extension { .. } | Self::Operator(_))

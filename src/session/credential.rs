@@ -1,4 +1,4 @@
-//! Who may call: tokens, roles and scopes (session coordination contract, §2).
+//! Who may call: tokens, roles and scopes (session coordination, §10).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Page tokens: where a list goes on, sealed so that nobody can write one (session coordination contract, §1).
+//! Page tokens: where a list goes on, sealed so that nobody can write one (session coordination, §9.2).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

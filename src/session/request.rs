@@ -1,4 +1,4 @@
-//! A request: work that participants of the session take, up to a capacity (session coordination contract, §4).
+//! A request: work that participants of the session take, up to a capacity (session coordination, §9.3).
 
 use serde::{Deserialize, Serialize};
 

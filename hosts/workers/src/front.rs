@@ -2,7 +2,7 @@
 
 use a2a_edge::http::route::{Target, route};
 use a2a_edge::serve::place::{Place, new_session_id, place};
-use a2a_edge::serve::{self, Desk, Host, Sessions};
+use a2a_edge::serve::{Desk, Host, Sessions};
 use a2a_edge::store::{Bell, HeadSwap, Memory};
 use a2a_edge::time::Timestamp;
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The rule that a text breaks as a resource id (session coordination contract, §5).
+/// The rule that a text breaks as a resource id (session coordination, §9.1).
 ///
 /// Its [`Display`](fmt::Display) is the rule itself, as a fragment that says what was expected: the
 /// description of a field violation.

@@ -1,4 +1,4 @@
-//! Resource ids: what a claim is on, and whether two of them overlap (session coordination contract, §5).
+//! Resource ids: what a claim is on, and whether two of them overlap (session coordination, §9.1).
 //!
 //! A resource id is one line of 1 to [`CHARS`] characters, not blank, without control characters. It is:
 //!

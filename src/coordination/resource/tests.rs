@@ -34,7 +34,7 @@ fn refused(fault: ResourceFault, texts: &[&str]) {
 }
 
 #[test]
-fn the_contracts_own_examples_hold() {
+fn the_examples_of_the_extension_hold() {
     overlapping(&[("src/**", "src/app/*.rs"), ("src/app", "src/app/**")]);
     apart(&[
         ("src/*.rs", "src/app/*.rs"),

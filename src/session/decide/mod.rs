@@ -218,7 +218,7 @@ fn not_found(reason: &'static str, message: &str) -> Refusal {
 impl Session {
     /// What `command` would do, without doing it.
     ///
-    /// The checks are those from idempotency on (session coordination contract, §1): the caller is authenticated,
+    /// The checks are those from idempotency on (session coordination, §9.2): the caller is authenticated,
     /// the operation known and the fields within their limits.
     ///
     /// # Errors

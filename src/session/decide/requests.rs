@@ -1,4 +1,4 @@
-//! Requests: who may take, give back, finish and call off (session coordination contract, §5).
+//! Requests: who may take, give back, finish and call off (session coordination, §9.1).
 
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use a2a_edge::session::Token;
 use a2a_edge::time::Timestamp;
 
-/// The longest id (session coordination contract, §1).
+/// The longest id (session coordination, §9.2).
 const ID_CHARS: usize = 64;
 
 /// What a value that no story can know in advance looks like.

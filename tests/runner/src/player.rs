@@ -60,7 +60,7 @@ fn problem(rule: &str) -> Problem {
     }
 }
 
-/// The content type of an answer's body, by the path (A2A 1.0, §11.1; session coordination contract, §1).
+/// The content type of an answer's body, by the path (A2A 1.0, §11.1; session coordination, §9.2).
 fn content_type(path: &str) -> &'static str {
     if is_coordination(path) || path.contains("/.well-known/") {
         "application/json"

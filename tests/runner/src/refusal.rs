@@ -20,7 +20,7 @@ const CODES: [(&str, u16); 12] = [
     ("UNAUTHENTICATED", 16),
 ];
 
-/// An error (A2A 1.0, §11.6; session coordination contract, §1).
+/// An error (A2A 1.0, §11.6; session coordination, §9.2).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refusal {

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handoff_carries_every_field_in_the_contracts_order() {
+    fn a_handoff_carries_every_field_in_its_order() {
         let body = body(&[
             "--handoff",
             "T",
