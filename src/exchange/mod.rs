@@ -262,3 +262,84 @@ fn still<'a>(session: Option<&'a Session>, caller: &Caller) -> Result<&'a Sessio
     let session = session.filter(|session| session.is_current(caller));
     session.ok_or_else(read::unauthenticated)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::Config;
+
+    const OPERATOR: &str = "an operator's token of 32 letters";
+    const NOW: Timestamp = Timestamp::from_millis(1_784_250_000_000);
+
+    fn desk() -> Desk {
+        let operator_token = Some(OPERATOR.to_owned());
+        Desk::new(Config {
+            operator_token,
+            ..Config::default()
+        })
+        .unwrap()
+    }
+
+    fn planned(desk: &Desk, line: &str, bearer: &str) -> Plan {
+        let (method, path) = line.split_once(' ').unwrap();
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("authorization", format!("Bearer {bearer}"));
+        plan(desk, request.body(Vec::new()).unwrap())
+    }
+
+    fn call(desk: &Desk, line: &str, bearer: &str) -> Exchange {
+        match planned(desk, line, bearer) {
+            Plan::Call(exchange) => *exchange,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn created(desk: &Desk) -> (Session, String) {
+        let Plan::Create(creation) = planned(desk, "POST /operator/v1/sessions:create", OPERATOR) else {
+            panic!("no creation");
+        };
+        let begun = creation.begin(NOW, [7; 32]);
+        assert_eq!(Creation::answer(&begun).status(), 200);
+        let mut session = Session::default();
+        assert!(session.apply(&Commit::read(&begun.commit.to_bytes()).unwrap()));
+        (session, begun.token.to_string())
+    }
+
+    #[test]
+    fn a_session_is_begun_and_answers_without_any_io() {
+        let desk = desk();
+        let (session, token) = created(&desk);
+        let mut exchange = call(&desk, "POST /operator/v1/participants:list", &token);
+        assert_eq!(exchange.session_id(), session.id());
+        let decided = exchange.decide(&desk, Some(&session), NOW, [8; 32]).unwrap();
+        assert!(decided.is_none());
+        let Poll::Ready(answer) = exchange.poll(&desk, Some(&session), NOW).unwrap() else {
+            panic!("an answer waits for nothing");
+        };
+        assert_eq!(answer.status(), 200);
+    }
+
+    #[test]
+    fn nobody_is_answered_from_a_session_that_is_not_theirs() {
+        let desk = desk();
+        let (session, token) = created(&desk);
+        for known in [None, Some(&Session::default())] {
+            let mut exchange = call(&desk, "GET /tasks", &token);
+            let failed = exchange.decide(&desk, known, NOW, [8; 32]).unwrap_err();
+            assert_eq!(exchange.refuse(&failed).status(), 401);
+        }
+        let mut exchange = call(&desk, "GET /another/tasks", &token);
+        let failed = exchange.decide(&desk, Some(&session), NOW, [8; 32]).unwrap_err();
+        assert_eq!(exchange.refuse(&failed).status(), 404);
+    }
+
+    #[test]
+    fn there_is_no_answer_before_a_decision() {
+        let desk = desk();
+        let (session, token) = created(&desk);
+        let mut exchange = call(&desk, "GET /tasks", &token);
+        assert!(exchange.poll(&desk, Some(&session), NOW).is_err());
+    }
+}
