@@ -23,6 +23,7 @@ use a2a_edge::desk::{Config, Desk};
 use a2a_edge::dispatch::projection::project;
 use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, SYSTEM_ADDRESS, WORK_URI};
 use a2a_edge::extension::Method;
+use a2a_edge::session::presence;
 use a2a_edge::session::request::RequestState;
 use a2a_edge::session::task::Origin;
 use a2a_edge::session::{Answer, Caller, Commit, Context, Role, Session};
@@ -439,6 +440,19 @@ fn what_a_member_is_answered_is_what_the_session_then_holds() {
             if let Some(id) = answer["request"]["requestId"].as_str() {
                 assert_eq!(answer["request"], json!(play.session.request(id).unwrap()));
             }
+            if let Some(id) = answer["participant"]["participantId"].as_str()
+                && !answer["renewedClaims"].is_null()
+            {
+                let (participant, presence) = (play.session.participant(id), play.session.presence(id));
+                let time = play.session.time(play.now);
+                assert_eq!(
+                    answer["participant"],
+                    presence::record(participant.unwrap(), presence, time)
+                );
+            }
+            if let Some(id) = answer["event"]["eventId"].as_str() {
+                assert_eq!(answer["event"]["seq"], play.session.seq(), "{id}");
+            }
             if let Some(id) = answer["task"]["taskId"].as_str() {
                 let task = play.session.task(id).unwrap();
                 assert_eq!(answer["task"], play.session.summary(task, play.now));
@@ -518,6 +532,7 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "mailPosted",
         "participantAdded",
         "participantRevoked",
+        "presenceAnnounced",
         "progressed",
         "questionAnswered",
         "questionOpened",
@@ -525,6 +540,7 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "requestCreated",
         "sendRecorded",
         "sessionCreated",
+        "statusAnnounced",
         "taskAnswered",
         "taskCanceled",
         "taskDeclined",

@@ -18,6 +18,7 @@ impl Session {
             return false;
         }
         self.seq = commit.seq;
+        self.latest = self.time(commit.at);
         // A commit is one step: where its tasks stand is looked at once, after all that happened in it.
         let touched: BTreeSet<String> = commit
             .events
@@ -73,6 +74,7 @@ impl Session {
                 participant,
                 credential,
             } => {
+                self.participant_order.push(participant.participant_id.clone());
                 self.participants
                     .insert(participant.participant_id.clone(), participant.clone());
                 self.credentials
@@ -130,6 +132,16 @@ impl Session {
                 follow(task, request);
                 Some(task.task_id.clone())
             }
+            Event::PresenceAnnounced {
+                participant_id,
+                presence,
+            } => {
+                self.presences
+                    .insert(participant_id.clone(), (**presence).clone());
+                None
+            }
+            // Said to whoever reads the log; nothing of the session follows from it.
+            Event::StatusAnnounced { .. } => None,
             Event::SendRecorded {
                 participant_id,
                 message_id,

@@ -12,6 +12,7 @@ mod facts;
 pub mod id;
 pub mod page;
 pub mod participant;
+pub mod presence;
 pub mod request;
 mod summary;
 pub mod task;
@@ -30,6 +31,7 @@ use crate::time::Timestamp;
 use credential::Credential;
 use event::Remembered;
 use participant::Participant;
+use presence::Presence;
 use request::Request;
 use task::{Mail, TaskRecord};
 
@@ -63,8 +65,14 @@ struct KeyUse {
 pub struct Session {
     session_id: String,
     seq: u64,
+    /// The latest time of a commit.
+    latest: Timestamp,
     page_key: [u8; 32],
     participants: BTreeMap<String, Participant>,
+    /// Ids of the participants in the order they were admitted in, whatever their clocks said.
+    participant_order: Vec<String>,
+    /// By participant.
+    presences: BTreeMap<String, Presence>,
     credentials: BTreeMap<String, Credential>,
     tasks: BTreeMap<String, TaskRecord>,
     /// Ids of tasks, by the id of the work item that each drafted.
@@ -109,6 +117,13 @@ impl Session {
         self.seq
     }
 
+    /// The session's time when a host's clock says `now`: it never goes back, so that what has run out by the clock
+    /// of one host has run out for all that follows.
+    #[must_use]
+    pub fn time(&self, now: Timestamp) -> Timestamp {
+        now.max(self.latest)
+    }
+
     /// Who holds a token, or `None` if it is unknown, revoked, or another session's.
     #[must_use]
     pub fn authenticate(&self, token: &Token) -> Option<Caller> {
@@ -139,6 +154,19 @@ impl Session {
     /// The participants, by id.
     pub fn participants(&self) -> impl Iterator<Item = &Participant> {
         self.participants.values()
+    }
+
+    /// The participants, in the order they were admitted in.
+    pub fn participants_in_order(&self) -> impl Iterator<Item = &Participant> {
+        self.participant_order
+            .iter()
+            .filter_map(|id| self.participants.get(id))
+    }
+
+    /// What a participant last announced.
+    #[must_use]
+    pub fn presence(&self, participant_id: &str) -> Option<&Presence> {
+        self.presences.get(participant_id)
     }
 
     /// A participant.

@@ -8,8 +8,9 @@ use a2a_edge::dispatch::envelope::{Kind, RefType, Reference};
 use a2a_edge::dispatch::inbound::inbound;
 use a2a_edge::dispatch::work::{self, Handoffs, Priority, WorkRequest};
 use a2a_edge::refusal::Refusal;
-use a2a_edge::session::decide::{Action, Decided, NewRequest, Opening, Send};
+use a2a_edge::session::decide::{Action, Decided, NewPresence, NewRequest, NewStatus, Opening, Send};
 use a2a_edge::session::participant::Kind as Being;
+use a2a_edge::session::presence::{Client, PresenceState};
 use a2a_edge::session::request::Stage;
 use a2a_edge::session::{
     Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, Token,
@@ -170,7 +171,7 @@ impl Play {
 
     /// Who says what next.
     pub fn draw(&mut self) -> (usize, Command, Option<Idempotency>) {
-        let (caller, command) = match self.random.below(25) {
+        let (caller, command) = match self.random.below(27) {
             0..=5 => {
                 let client = self.with_role(Role::Client);
                 (client, Command::Send(Box::new(self.send(client))))
@@ -206,9 +207,13 @@ impl Play {
                 let task_id = self.task_id();
                 (client, Command::CancelTask { task_id })
             }
-            _ => {
+            24 => {
                 let owner = self.somebody(Role::Owner);
                 (owner, self.admission())
+            }
+            _ => {
+                let member = self.somebody(Role::Member);
+                (member, self.announcement())
             }
         };
         let idempotency = self.random.one_in(5).then(|| {
@@ -271,6 +276,29 @@ impl Play {
             "p-nobody".into()
         };
         Command::RevokeParticipant { participant_id }
+    }
+
+    fn announcement(&mut self) -> Command {
+        if self.random.one_in(3) {
+            return Command::AnnounceStatus(Box::new(NewStatus {
+                status: "Half of the tests pass".into(),
+                blocked_on: self.text(),
+                workstream_id: self.random.one_in(8).then(|| "ws-nowhere".into()),
+                resources: vec!["src/**".into()],
+            }));
+        }
+        let states = [PresenceState::Active, PresenceState::Idle, PresenceState::Away];
+        let client = Client {
+            name: "ide".into(),
+            version: self.text(),
+        };
+        Command::AnnouncePresence(Box::new(NewPresence {
+            state: *self.random.pick(&states),
+            activity: self.random.one_in(2).then(|| "Reviewing".into()),
+            ttl_seconds: 60,
+            capabilities: self.random.one_in(2).then(|| vec!["review".into()]),
+            client: self.random.one_in(2).then_some(client),
+        }))
     }
 
     fn new_request(&mut self) -> NewRequest {

@@ -2,6 +2,7 @@
 
 mod admit;
 mod judge;
+mod presence;
 mod requests;
 mod send;
 mod tell;
@@ -9,6 +10,7 @@ mod tell;
 use serde_json::{Value, json};
 
 pub use admit::NewSession;
+pub use presence::{NewPresence, NewStatus};
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
 
@@ -87,6 +89,10 @@ pub enum Command {
         /// What.
         action: Action,
     },
+    /// The caller is there.
+    AnnouncePresence(Box<NewPresence>),
+    /// The caller says how it is getting on.
+    AnnounceStatus(Box<NewStatus>),
 }
 
 impl Command {
@@ -176,6 +182,17 @@ pub struct Decided {
     pub answer: Answer,
 }
 
+impl Decided {
+    /// What a read came to: nothing changes.
+    #[must_use]
+    pub const fn read(object: Value) -> Self {
+        Self {
+            commit: None,
+            answer: Answer::Object(object),
+        }
+    }
+}
+
 /// The events of a commit while they are being decided.
 struct Draft<'a> {
     session: &'a Session,
@@ -191,6 +208,11 @@ impl Draft<'_> {
 
     fn now(&self) -> Timestamp {
         self.context.now
+    }
+
+    /// The session's time.
+    fn time(&self) -> Timestamp {
+        self.session.time(self.context.now)
     }
 
     fn caller(&self) -> &Caller {
@@ -225,10 +247,7 @@ impl Session {
     /// The first check that fails; the session is as it was.
     pub fn decide(&self, command: &Command, context: &Context) -> Result<Decided, Refusal> {
         if let Some(known) = self.recall(context)? {
-            return Ok(Decided {
-                commit: None,
-                answer: Answer::Object(known),
-            });
+            return Ok(Decided::read(known));
         }
         let mut draft = Draft {
             session: self,
@@ -334,6 +353,8 @@ impl Draft<'_> {
             } => self.ask_client(task_id, body, choices),
             Command::CreateRequest(new) => self.create_request(new),
             Command::UpdateRequest { request_id, action } => self.update_request(request_id, action),
+            Command::AnnouncePresence(new) => Ok(self.announce_presence(new)),
+            Command::AnnounceStatus(new) => self.announce_status(new),
         }
     }
 }
