@@ -9,6 +9,8 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[path = "support/fields.rs"]
+mod fields_of;
 #[path = "support/refusals.rs"]
 mod refusals;
 #[path = "support/desk.rs"]
@@ -18,6 +20,7 @@ use std::collections::BTreeSet;
 
 use a2a_edge::coordination::catalogue;
 use a2a_edge::params::Shape;
+use fields_of::{Limit, claim_limits, limit, presence_limits};
 use refusals::{chars, create, fields, list, participant, refused, update};
 use serde_json::{Value, json};
 use support::{Bench, COORDINATION, OPERATOR};
@@ -160,31 +163,6 @@ fn all_fields_at_fault_are_named_and_who_the_caller_says_to_be_is_ignored() {
     assert_eq!(made["request"]["createdBy"], participant(&bench, &bench.member));
 }
 
-/// The last value that a field takes and the first that it does not; `at` is what the fault is on.
-struct Limit {
-    operation: &'static str,
-    field: &'static str,
-    good: Value,
-    bad: Value,
-    at: &'static str,
-}
-
-const fn limit(
-    operation: &'static str,
-    field: &'static str,
-    good: Value,
-    bad: Value,
-    at: &'static str,
-) -> Limit {
-    Limit {
-        operation,
-        field,
-        good,
-        bad,
-        at,
-    }
-}
-
 fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
     let me = json!(participant(bench, &bench.owner));
     let artifact = json!({"artifactId": "a", "parts": [{"text": "t"}]});
@@ -284,6 +262,7 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
         limit(change, "assignee", chars(64), chars(65), "assignee"),
     ];
     limits.extend(presence_limits());
+    limits.extend(claim_limits(bench, request));
     for priority in ["high", "medium", "low", "none"] {
         limits.push(limit(
             create,
@@ -296,92 +275,13 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
     limits
 }
 
-fn presence_limits() -> Vec<Limit> {
-    let (lists, announce, status) = ("participants:list", "presence:announce", "status:announce");
-    let named = |name: Value| json!({ "name": name });
-    let version = |version: Value| json!({"name": "n", "version": version});
-    let (path, long) = (json!("src/**"), |length: usize| json!("é".repeat(length)));
-    let cases = [
-        (
-            lists,
-            "includeOffline",
-            json!(false),
-            json!("no"),
-            "includeOffline",
-        ),
-        (lists, "pageSize", json!(1), json!(0), "pageSize"),
-        (lists, "pageSize", json!(100), json!(101), "pageSize"),
-        (announce, "state", json!("away"), json!("offline"), "state"),
-        (announce, "activity", chars(280), chars(281), "activity"),
-        (announce, "activity", json!("a"), json!("a\nb"), "activity"),
-        (announce, "ttlSeconds", json!(15), json!(14), "ttlSeconds"),
-        (announce, "ttlSeconds", json!(3_600), json!(3_601), "ttlSeconds"),
-        (
-            announce,
-            "capabilities",
-            list(20, &chars(64)),
-            list(21, &json!("c")),
-            "capabilities",
-        ),
-        (
-            announce,
-            "capabilities",
-            json!([]),
-            json!(["c", chars(65)]),
-            "capabilities[1]",
-        ),
-        (
-            announce,
-            "client",
-            named(chars(80)),
-            named(chars(81)),
-            "client.name",
-        ),
-        (
-            announce,
-            "client",
-            named(json!("n")),
-            named(json!(" ")),
-            "client.name",
-        ),
-        (announce, "client", named(json!("n")), json!({}), "client.name"),
-        (
-            announce,
-            "client",
-            version(chars(40)),
-            version(chars(41)),
-            "client.version",
-        ),
-        (announce, "client", named(json!("n")), json!("n"), "client"),
-        (announce, "renewClaims", json!(false), json!(0), "renewClaims"),
-        (status, "status", chars(1_000), chars(1_001), "status"),
-        (status, "status", json!("a\tb\nc"), json!(" \n"), "status"),
-        (status, "blockedOn", chars(280), chars(281), "blockedOn"),
-        (status, "resources", list(20, &path), list(21, &path), "resources"),
-        (
-            status,
-            "resources",
-            json!([long(512)]),
-            json!(["a", long(513)]),
-            "resources[1]",
-        ),
-        (
-            status,
-            "resources",
-            json!(["pr:12"]),
-            json!(["/etc"]),
-            "resources[0]",
-        ),
-    ];
-    cases
-        .map(|(operation, field, good, bad, at)| limit(operation, field, good, bad, at))
-        .into()
-}
-
 fn minimal(operation: &str, request: &str) -> Value {
     match operation {
         "requests:create" => json!({"title": "t"}),
         "requests:update" => json!({"requestId": request, "action": "progress"}),
+        "claims:check" => json!({"resources": [{"resourceId": "a"}]}),
+        "claims:acquire" => json!({"resourceId": "a"}),
+        "claims:release" => json!({"claimId": "claim-nowhere"}),
         "status:announce" => json!({"status": "s"}),
         _ => json!({}),
     }

@@ -160,6 +160,16 @@ impl Stage {
                 "status:announce",
                 json!({"status": "s", "blockedOn": "b", "resources": ["src/**", "pr:12"]}),
             ),
+            within(
+                "claims:check",
+                json!({"resources": [{"resourceId": "src/**", "claimType": "shared"}]}),
+            ),
+            within(
+                "claims:acquire",
+                json!({"resourceId": "src/**", "claimType": "exclusive", "leaseSeconds": 60, "reason": "r",
+                "idempotencyKey": "FRESH5"}),
+            ),
+            within("claims:release", json!({"claimId": "claim-nowhere"})),
             update(json!({"action": "progress", "note": "n", "stage": "review", "artifacts": artifacts})),
             update(json!({"action": "claim"})),
             Sound {

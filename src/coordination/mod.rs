@@ -3,6 +3,7 @@
 //! The catalogue drives everything about an operation: its route, its scope, its limits and its place on the card.
 
 pub mod catalogue;
+pub mod claims;
 mod operation;
 mod page;
 pub mod participants;

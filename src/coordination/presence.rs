@@ -90,6 +90,7 @@ fn announce(
         ttl_seconds: fields.number("ttlSeconds").unwrap_or(TTL_SECONDS),
         capabilities: fields.raw("capabilities").map(|_| fields.texts("capabilities")),
         client: fields.object("client").map(client),
+        renew_claims: fields.flag("renewClaims").unwrap_or(true),
     };
     call.decide(session, idempotency, &Command::AnnouncePresence(Box::new(new)))
 }

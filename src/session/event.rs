@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::claim::Claim;
 use super::credential::Credential;
 use super::participant::Participant;
 use super::presence::Presence;
@@ -54,6 +55,21 @@ pub enum Event {
         /// What it is at: at most 20 resource ids.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         resources: Vec<String>,
+    },
+    /// A participant holds a claim, new or renewed by acquiring it again.
+    ClaimAcquired {
+        /// The claim, as it is from now on.
+        claim: Box<Claim>,
+    },
+    /// A participant's live claims got their lease anew.
+    ClaimsRenewed {
+        /// Whose.
+        participant_id: String,
+    },
+    /// A claim was given up.
+    ClaimReleased {
+        /// Which.
+        claim_id: String,
     },
     /// A message was accepted.
     MailPosted {

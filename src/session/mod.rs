@@ -5,6 +5,7 @@
 //! [`Session::snapshot`] and [`Session::restore`] are a shortcut to the same.
 
 mod apply;
+pub mod claim;
 pub mod credential;
 pub mod decide;
 pub mod event;
@@ -28,6 +29,7 @@ pub use facts::SYSTEM_ADDRESS;
 
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
+use claim::Claims;
 use credential::Credential;
 use event::Remembered;
 use participant::Participant;
@@ -73,6 +75,7 @@ pub struct Session {
     participant_order: Vec<String>,
     /// By participant.
     presences: BTreeMap<String, Presence>,
+    claims: Claims,
     credentials: BTreeMap<String, Credential>,
     tasks: BTreeMap<String, TaskRecord>,
     /// Ids of tasks, by the id of the work item that each drafted.
@@ -96,7 +99,9 @@ impl Session {
     /// # Errors
     /// When `bytes` is no snapshot; says what is wrong, for the log of the host.
     pub fn restore(bytes: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+        let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        session.claims.derive(session.latest);
+        Ok(session)
     }
 
     /// The state as JSON, for [`Session::restore`].
@@ -167,6 +172,12 @@ impl Session {
     #[must_use]
     pub fn presence(&self, participant_id: &str) -> Option<&Presence> {
         self.presences.get(participant_id)
+    }
+
+    /// The claims.
+    #[must_use]
+    pub const fn claims(&self) -> &Claims {
+        &self.claims
     }
 
     /// A participant.

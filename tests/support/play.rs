@@ -2,13 +2,17 @@
 
 use a2a_edge::a2a::decode::Decoder;
 use a2a_edge::a2a::{Artifact, Message};
+use a2a_edge::coordination::resource::ResourceId;
 use a2a_edge::dispatch::WORK_URI;
 use a2a_edge::dispatch::draft::Draft;
 use a2a_edge::dispatch::envelope::{Kind, RefType, Reference};
 use a2a_edge::dispatch::inbound::inbound;
 use a2a_edge::dispatch::work::{self, Handoffs, Priority, WorkRequest};
 use a2a_edge::refusal::Refusal;
-use a2a_edge::session::decide::{Action, Decided, NewPresence, NewRequest, NewStatus, Opening, Send};
+use a2a_edge::session::claim::ClaimType;
+use a2a_edge::session::decide::{
+    Action, Decided, NewClaim, NewPresence, NewRequest, NewStatus, Opening, Send,
+};
 use a2a_edge::session::participant::Kind as Being;
 use a2a_edge::session::presence::{Client, PresenceState};
 use a2a_edge::session::request::Stage;
@@ -102,7 +106,8 @@ impl Play {
             && let Some(token) = answer["token"].as_str()
         {
             let token = Token::parse(token).unwrap();
-            self.callers.push(self.session.authenticate(&token).unwrap());
+            // A repeat gives the token again, of somebody who may be out by now.
+            self.callers.extend(self.session.authenticate(&token));
         }
     }
 
@@ -171,7 +176,7 @@ impl Play {
 
     /// Who says what next.
     pub fn draw(&mut self) -> (usize, Command, Option<Idempotency>) {
-        let (caller, command) = match self.random.below(27) {
+        let (caller, command) = match self.random.below(30) {
             0..=5 => {
                 let client = self.with_role(Role::Client);
                 (client, Command::Send(Box::new(self.send(client))))
@@ -211,9 +216,13 @@ impl Play {
                 let owner = self.somebody(Role::Owner);
                 (owner, self.admission())
             }
-            _ => {
+            25..=26 => {
                 let member = self.somebody(Role::Member);
                 (member, self.announcement())
+            }
+            _ => {
+                let member = self.somebody(Role::Member);
+                (member, self.claim())
             }
         };
         let idempotency = self.random.one_in(5).then(|| {
@@ -298,6 +307,38 @@ impl Play {
             ttl_seconds: 60,
             capabilities: self.random.one_in(2).then(|| vec!["review".into()]),
             client: self.random.one_in(2).then_some(client),
+            renew_claims: !self.random.one_in(3),
+        }))
+    }
+
+    fn claim(&mut self) -> Command {
+        if self.random.one_in(3) {
+            let mut ids: Vec<String> = self
+                .session
+                .claims()
+                .all()
+                .map(|it| it.claim_id.clone())
+                .collect();
+            ids.push("claim-nowhere".into());
+            let claim_id = self.random.pick(&ids).clone();
+            return Command::ReleaseClaim { claim_id };
+        }
+        let resources = [
+            "src/**",
+            "src/app/*.rs",
+            "src/app",
+            "src/*.rs",
+            "docs/**/*.md",
+            "pr:12",
+        ];
+        let types = [ClaimType::Exclusive, ClaimType::Shared, ClaimType::Shared];
+        Command::AcquireClaim(Box::new(NewClaim {
+            resource: ResourceId::parse(self.random.pick::<&str>(&resources)).unwrap(),
+            claim_type: *self.random.pick(&types),
+            lease_seconds: 30 + self.random.below(120) as u32,
+            reason: self.text(),
+            workstream_id: None,
+            request_id: self.random.one_in(4).then(|| self.request_id()),
         }))
     }
 

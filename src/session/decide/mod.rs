@@ -1,6 +1,7 @@
 //! What a command would do: the events, the answer, and the record that makes a repeat harmless, in one value.
 
 mod admit;
+mod claims;
 mod judge;
 mod presence;
 mod requests;
@@ -10,6 +11,7 @@ mod tell;
 use serde_json::{Value, json};
 
 pub use admit::NewSession;
+pub use claims::{NewClaim, named};
 pub use presence::{NewPresence, NewStatus};
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
@@ -93,6 +95,13 @@ pub enum Command {
     AnnouncePresence(Box<NewPresence>),
     /// The caller says how it is getting on.
     AnnounceStatus(Box<NewStatus>),
+    /// The caller wants a lease on a resource, or its own renewed.
+    AcquireClaim(Box<NewClaim>),
+    /// A claim is given up.
+    ReleaseClaim {
+        /// Which.
+        claim_id: String,
+    },
 }
 
 impl Command {
@@ -233,6 +242,10 @@ fn not_owner(message: &str) -> Refusal {
     Refusal::coordination(Code::PermissionDenied, "NOT_OWNER", message)
 }
 
+fn precondition(reason: &'static str, message: &str) -> Refusal {
+    Refusal::coordination(Code::FailedPrecondition, reason, message)
+}
+
 fn not_found(reason: &'static str, message: &str) -> Refusal {
     Refusal::coordination(Code::NotFound, reason, message)
 }
@@ -355,6 +368,8 @@ impl Draft<'_> {
             Command::UpdateRequest { request_id, action } => self.update_request(request_id, action),
             Command::AnnouncePresence(new) => Ok(self.announce_presence(new)),
             Command::AnnounceStatus(new) => self.announce_status(new),
+            Command::AcquireClaim(new) => self.acquire_claim(new),
+            Command::ReleaseClaim { claim_id } => self.release_claim(claim_id),
         }
     }
 }

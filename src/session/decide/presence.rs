@@ -20,6 +20,8 @@ pub struct NewPresence {
     pub capabilities: Option<Vec<String>>,
     /// What it uses; none leaves what was announced before.
     pub client: Option<Client>,
+    /// Whether its live claims get their lease anew.
+    pub renew_claims: bool,
 }
 
 /// How a participant is getting on, with its fields within their limits.
@@ -49,13 +51,27 @@ impl Draft<'_> {
             capabilities: new.capabilities.clone().unwrap_or(capabilities),
             client: new.client.clone().or(client),
         };
+        let since = before.map(|presence| presence.last_seen_at);
+        let lapsed: Vec<&str> = self
+            .session
+            .claims()
+            .lapsed_of(&me, since, now)
+            .map(|claim| claim.claim_id.as_str())
+            .collect();
         let participant = self.session.participant(&me);
         let participant = participant.map(|participant| record(participant, Some(&presence), now));
         self.push(Event::PresenceAnnounced {
             participant_id: me,
             presence: Box::new(presence),
         });
-        Answer::Object(json!({ "participant": participant, "renewedClaims": [], "lapsedClaims": [] }))
+        let renewed = if new.renew_claims {
+            self.renew_claims()
+        } else {
+            Vec::new()
+        };
+        Answer::Object(
+            json!({ "participant": participant, "renewedClaims": renewed, "lapsedClaims": lapsed }),
+        )
     }
 
     pub(super) fn announce_status(&mut self, new: &NewStatus) -> Result<Answer, Refusal> {
