@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::a2a::Artifact;
 use crate::a2a::decode::Decoder;
+use crate::coordination::resource::ResourceId;
 use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::verdict::Fault;
 use crate::refusal::Violation;
@@ -20,7 +21,7 @@ pub const ID_CHARS: usize = 64;
 pub struct Param {
     /// Its member in the body.
     pub name: &'static str,
-    /// Whether it must be there; a required text is also never blank.
+    /// Whether it must be there; a required text is also never blank, a required list never empty.
     pub required: bool,
     /// What it may be.
     pub shape: Shape,
@@ -69,8 +70,12 @@ pub enum Shape {
     Integer(u32, u32),
     /// True or false.
     Flag,
-    /// Up to this many entries of one shape.
+    /// Up to this many entries of one shape; one at least where it is required.
     List(usize, &'static Shape),
+    /// An object with these members; others are ignored.
+    Object(&'static [Param]),
+    /// A resource id: a path, a glob or `scheme:id`.
+    Resource,
     /// An A2A artifact; one of work/v1's kinds also keeps to that kind's rules.
     Artifact,
 }
@@ -79,16 +84,23 @@ pub enum Shape {
 #[must_use]
 pub fn violations(params: &[Param], body: &Map<String, Value>) -> Vec<Violation> {
     let mut found = Vec::new();
+    check_members(params, body, "", &mut found);
+    found
+}
+
+/// The members of an object whose own path is `within`, with the dot that ends it.
+fn check_members(params: &[Param], object: &Map<String, Value>, within: &str, found: &mut Vec<Violation>) {
     for param in params {
-        match body.get(param.name) {
-            Some(value) => check(param.shape, param.required, value, param.name, &mut found),
+        let path = format!("{within}{}", param.name);
+        match object.get(param.name) {
+            Some(value) => check(param.shape, param.required, value, &path, found),
             None if param.required => {
-                fault(&mut found, param.name, format!("required: {}", rule(param.shape)))
+                let rule = rule(param.shape, true);
+                fault(found, &path, format!("required: {rule}"));
             }
             None => {}
         }
     }
-    found
 }
 
 fn fault(found: &mut Vec<Violation>, field: &str, description: String) {
@@ -99,7 +111,7 @@ fn fault(found: &mut Vec<Violation>, field: &str, description: String) {
 }
 
 /// The rule of a shape, as a fragment that says what was expected.
-fn rule(shape: Shape) -> String {
+fn rule(shape: Shape, required: bool) -> String {
     match shape {
         Shape::Line(limit) => format!("expected one line of at most {limit} characters, not blank"),
         Shape::Text(limit) => {
@@ -112,7 +124,10 @@ fn rule(shape: Shape) -> String {
         Shape::ChoiceOrNull(names) => format!("expected null or one of: {}", names.join(", ")),
         Shape::Integer(least, most) => format!("expected a whole number from {least} to {most}"),
         Shape::Flag => "expected true or false".to_owned(),
+        Shape::List(limit, _) if required => format!("expected a list of 1 to {limit} entries"),
         Shape::List(limit, _) => format!("expected a list of at most {limit} entries"),
+        Shape::Object(_) => "expected an object".to_owned(),
+        Shape::Resource => "expected a resource id: a path, a glob or scheme:id".to_owned(),
         Shape::Artifact => "expected an A2A artifact".to_owned(),
     }
 }
@@ -136,9 +151,21 @@ fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Ve
             .as_u64()
             .is_some_and(|number| (u64::from(least)..=u64::from(most)).contains(&number)),
         (Shape::Flag, Value::Bool(_)) => true,
-        (Shape::List(limit, of), Value::Array(items)) if items.len() <= limit => {
+        (Shape::List(limit, of), Value::Array(items))
+            if items.len() <= limit && !(required && items.is_empty()) =>
+        {
             for (index, item) in items.iter().enumerate() {
                 check(*of, true, item, &format!("{path}[{index}]"), found);
+            }
+            true
+        }
+        (Shape::Object(members), Value::Object(object)) => {
+            check_members(members, object, &format!("{path}."), found);
+            true
+        }
+        (Shape::Resource, Value::String(id)) => {
+            if let Err(broken) = ResourceId::parse(id) {
+                fault(found, path, broken.to_string());
             }
             true
         }
@@ -149,7 +176,7 @@ fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Ve
         _ => false,
     };
     if !fits {
-        fault(found, path, rule(shape));
+        fault(found, path, rule(shape, required));
     }
 }
 
@@ -220,6 +247,24 @@ impl<'a> Fields<'a> {
         items.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
+    /// An object.
+    #[must_use]
+    pub fn object(self, name: &str) -> Option<Self> {
+        self.0.get(name).and_then(Value::as_object).map(Fields)
+    }
+
+    /// A list of objects; absent is empty.
+    pub fn objects(self, name: &str) -> impl Iterator<Item = Self> {
+        let items = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
+        items.filter_map(Value::as_object).map(Fields)
+    }
+
+    /// A resource id.
+    #[must_use]
+    pub fn resource(self, name: &str) -> Option<ResourceId> {
+        self.text(name).and_then(|id| ResourceId::parse(id).ok())
+    }
+
     /// A list of artifacts; absent is empty.
     #[must_use]
     pub fn artifacts(self, name: &str) -> Vec<Artifact> {
@@ -253,7 +298,15 @@ mod tests {
         Param::optional("flag", Shape::Flag, ""),
         Param::optional("list", Shape::List(2, &Shape::Line(2)), ""),
         Param::optional("artifacts", Shape::List(1, &Shape::Artifact), ""),
+        Param::optional("on", Shape::Resource, ""),
+        Param::optional("client", CLIENT, ""),
+        Param::optional("clients", Shape::List(2, &CLIENT), ""),
     ];
+
+    const CLIENT: Shape = Shape::Object(&[
+        Param::required("name", Shape::Line(3), ""),
+        Param::required("uses", Shape::List(2, &Shape::Resource), ""),
+    ]);
 
     /// The fields at fault when one member is changed in a body that is otherwise right.
     fn faults(name: &str, value: Value) -> Vec<String> {
@@ -282,6 +335,14 @@ mod tests {
             ("count", json!(2), json!(2.5)),
             ("flag", json!(false), json!("false")),
             ("list", json!(["a", "b"]), json!(["a", "b", "c"])),
+            ("list", json!([]), json!({})),
+            ("on", json!("src/**"), json!("src/../x")),
+            ("on", json!("é".repeat(512)), json!("é".repeat(513))),
+            (
+                "client",
+                json!({"name": "n", "uses": ["a"], "more": 1}),
+                json!([]),
+            ),
         ] {
             assert_eq!(faults(name, good.clone()), Vec::<String>::new(), "{name} {good}");
             assert_eq!(faults(name, bad.clone()), [name], "{name} {bad}");
@@ -293,6 +354,17 @@ mod tests {
         assert_eq!(faults("list", json!(["a", "abc"])), ["list[1]"]);
         assert_eq!(faults("artifacts", json!([{"parts": [{}]}])).len(), 2);
         assert_eq!(faults("artifacts", json!(["x"])), ["artifacts[0]"]);
+        assert_eq!(faults("client", json!({})), ["client.name", "client.uses"]);
+        let client = |uses| json!({"name": "n", "uses": uses});
+        assert_eq!(faults("client", client(json!([]))), ["client.uses"]);
+        assert_eq!(faults("client", client(json!(["a", "b", "c"]))), ["client.uses"]);
+        assert_eq!(
+            faults(
+                "clients",
+                json!([client(json!(["a"])), client(json!(["a", "/b"]))])
+            ),
+            ["clients[1].uses[1]"]
+        );
     }
 
     #[test]
@@ -307,7 +379,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(name in "title|body|id|stage|count|list|artifacts", text in ".{0,12}", n in any::<f64>()) {
+        fn never_panics(name in "title|body|id|stage|count|list|artifacts|on|client|clients", text in ".{0,12}", n in any::<f64>()) {
             let _ = faults(&name, json!([text.clone(), n, {"parts": text.clone()}]));
             let _ = faults(&name, json!(n));
             let _ = faults(&name, json!(text));

@@ -10,6 +10,8 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[path = "support/claims.rs"]
+mod claims;
 #[path = "support/play.rs"]
 mod play;
 #[path = "support/random.rs"]
@@ -23,10 +25,12 @@ use a2a_edge::desk::{Config, Desk};
 use a2a_edge::dispatch::projection::project;
 use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, SYSTEM_ADDRESS, WORK_URI};
 use a2a_edge::extension::Method;
+use a2a_edge::session::presence;
 use a2a_edge::session::request::RequestState;
 use a2a_edge::session::task::Origin;
 use a2a_edge::session::{Answer, Caller, Commit, Context, Role, Session};
 use a2a_edge::time::Timestamp;
+use claims::check_claims;
 use play::Play;
 use serde_json::{Map, Value, json};
 
@@ -156,6 +160,7 @@ fn a_commit_is_applied_once_and_only_in_its_turn() {
 /// What must hold of a session at any time. The callers are those of `play`.
 fn check(play: &Play, at: Timestamp) {
     let session = &play.session;
+    check_claims(session, play.now);
     for request in session.requests() {
         let mut who: Vec<&str> = request
             .assignees
@@ -374,6 +379,7 @@ fn clocks_that_disagree_take_nothing_back_that_is_recorded() {
     for seed in 9000..9040 {
         let mut ended: BTreeMap<String, Value> = BTreeMap::new();
         let play = game(seed, |play, commit| {
+            check_claims(&play.session, play.now);
             if commit.is_some() {
                 for task in play.session.tasks().filter(|task| task.shown.state.is_terminal()) {
                     let known = ended.entry(task.task_id.clone()).or_insert_with(|| json!(task));
@@ -399,12 +405,16 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
     for seed in 5000..5010 {
         game(seed, |play, _| {
             let (owner, empty) = (play.callers[0].clone(), Map::new());
+            let resources = json!({"resources": [{"resourceId": "**"}]});
             for operation in catalogue::OPERATIONS.iter().filter(|it| it.read_only) {
                 let call = coordination::Call {
                     caller: owner.clone(),
                     now: play.now,
                     entropy: [0; 32],
-                    body: &empty,
+                    body: match operation.name {
+                        "claims.check" => resources.as_object().unwrap(),
+                        _ => &empty,
+                    },
                 };
                 assert!(
                     coordination::invoke(&play.session, operation, &call)
@@ -438,6 +448,26 @@ fn what_a_member_is_answered_is_what_the_session_then_holds() {
             };
             if let Some(id) = answer["request"]["requestId"].as_str() {
                 assert_eq!(answer["request"], json!(play.session.request(id).unwrap()));
+            }
+            if let Some(id) = answer["participant"]["participantId"].as_str()
+                && !answer["renewedClaims"].is_null()
+            {
+                let (participant, presence) = (play.session.participant(id), play.session.presence(id));
+                let time = play.session.time(play.now);
+                assert_eq!(
+                    answer["participant"],
+                    presence::record(participant.unwrap(), presence, time)
+                );
+            }
+            if let Some(id) = answer["claim"]["claimId"].as_str() {
+                assert_eq!(answer["claim"], json!(play.session.claims().get(id).unwrap()));
+            }
+            for renewed in answer["renewedClaims"].as_array().into_iter().flatten() {
+                let claim = play.session.claims().get(renewed["claimId"].as_str().unwrap());
+                assert_eq!(renewed["expiresAt"], json!(claim.unwrap().expires_at));
+            }
+            if let Some(id) = answer["event"]["eventId"].as_str() {
+                assert_eq!(answer["event"]["seq"], play.session.seq(), "{id}");
             }
             if let Some(id) = answer["task"]["taskId"].as_str() {
                 let task = play.session.task(id).unwrap();
@@ -510,7 +540,10 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
     }
     let all = [
         "cancelled",
+        "claimAcquired",
+        "claimReleased",
         "claimed",
+        "claimsRenewed",
         "completed",
         "expired",
         "gateDecided",
@@ -518,6 +551,7 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "mailPosted",
         "participantAdded",
         "participantRevoked",
+        "presenceAnnounced",
         "progressed",
         "questionAnswered",
         "questionOpened",
@@ -525,6 +559,7 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "requestCreated",
         "sendRecorded",
         "sessionCreated",
+        "statusAnnounced",
         "taskAnswered",
         "taskCanceled",
         "taskDeclined",

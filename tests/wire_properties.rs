@@ -147,6 +147,29 @@ impl Stage {
                 "requests:list",
                 json!({"state": "open", "assignee": "me", "createdBy": "me", "pageSize": 5}),
             ),
+            within(
+                "participants:list",
+                json!({"includeOffline": false, "pageSize": 5}),
+            ),
+            within(
+                "presence:announce",
+                json!({"state": "idle", "activity": "a", "ttlSeconds": 60, "capabilities": ["c"],
+                "client": {"name": "n", "version": "1"}, "renewClaims": true, "idempotencyKey": "FRESH4"}),
+            ),
+            within(
+                "status:announce",
+                json!({"status": "s", "blockedOn": "b", "resources": ["src/**", "pr:12"]}),
+            ),
+            within(
+                "claims:check",
+                json!({"resources": [{"resourceId": "src/**", "claimType": "shared"}]}),
+            ),
+            within(
+                "claims:acquire",
+                json!({"resourceId": "src/**", "claimType": "exclusive", "leaseSeconds": 60, "reason": "r",
+                "idempotencyKey": "FRESH5"}),
+            ),
+            within("claims:release", json!({"claimId": "claim-nowhere"})),
             update(json!({"action": "progress", "note": "n", "stage": "review", "artifacts": artifacts})),
             update(json!({"action": "claim"})),
             Sound {

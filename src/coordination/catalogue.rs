@@ -1,10 +1,20 @@
 //! Every operation that the desk offers, once: routing, scopes, limits and the card are read from here.
 
 use super::operation::Operation;
-use super::requests;
+use super::{claims, participants, presence, requests};
 
 /// The operations, in the order of the card's `params.operations`.
-pub const OPERATIONS: &[Operation] = &[requests::CREATE, requests::LIST, requests::UPDATE];
+pub const OPERATIONS: &[Operation] = &[
+    participants::LIST,
+    presence::ANNOUNCE,
+    presence::STATUS,
+    claims::CHECK,
+    claims::ACQUIRE,
+    claims::RELEASE,
+    requests::CREATE,
+    requests::LIST,
+    requests::UPDATE,
+];
 
 /// The operation of a dotted name.
 #[must_use]

@@ -3,7 +3,11 @@
 //! The catalogue drives everything about an operation: its route, its scope, its limits and its place on the card.
 
 pub mod catalogue;
+pub mod claims;
 mod operation;
+mod page;
+pub mod participants;
+pub mod presence;
 pub mod projection;
 pub mod requests;
 pub mod resource;
@@ -12,7 +16,7 @@ pub use operation::{Handler, Operation};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
-use crate::session::{Caller, Decided, Idempotency, Scope, Session};
+use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session};
 use crate::time::Timestamp;
 
 /// Identifies the extension.
@@ -33,6 +37,24 @@ pub struct Call<'a> {
     pub entropy: [u8; 32],
     /// The parameters.
     pub body: &'a serde_json::Map<String, Value>,
+}
+
+impl Call<'_> {
+    /// Decides the command that the call asks for.
+    fn decide(
+        &self,
+        session: &Session,
+        idempotency: Option<Idempotency>,
+        command: &Command,
+    ) -> Result<Decided, Refusal> {
+        let context = Context {
+            now: self.now,
+            entropy: self.entropy,
+            caller: self.caller.clone(),
+            idempotency,
+        };
+        session.decide(command, &context)
+    }
 }
 
 /// Whether the caller's credential has the operation's scope: session coordination, §10.

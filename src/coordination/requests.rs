@@ -3,18 +3,16 @@
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::{Call, Operation};
+use super::{Call, Operation, page};
 use crate::dispatch::work::Priority;
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
-use crate::session::decide::{Action, Answer, Command, Context, Decided, Idempotency, NewRequest};
+use crate::session::decide::{Action, Command, Decided, Idempotency, NewRequest};
 use crate::session::request::{Request, RequestState, Stage};
 use crate::session::{Scope, Session};
 
 const BODY: Shape = Shape::Text(16_384);
 const ARTIFACTS: Shape = Shape::List(20, &Shape::Artifact);
-const PAGE_SIZE: u32 = 50;
-const PAGE_TOKEN: Shape = Shape::Text(1_024);
 
 /// `requests.create`.
 pub const CREATE: Operation = Operation {
@@ -76,12 +74,8 @@ pub const LIST: Operation = Operation {
             Shape::Id,
             "Only those that this participant, or \"me\", asked for",
         ),
-        Param::optional("pageSize", Shape::Integer(1, 100), "How many at most (50)"),
-        Param::optional(
-            "pageToken",
-            PAGE_TOKEN,
-            "Where to go on: nextPageToken of the page before",
-        ),
+        page::SIZE,
+        page::TOKEN,
     ],
     about: "Lists the requests of the session, oldest first",
     handler: list,
@@ -116,21 +110,6 @@ pub const UPDATE: Operation = Operation {
     handler: update,
 };
 
-fn decide(
-    session: &Session,
-    call: &Call<'_>,
-    idempotency: Option<Idempotency>,
-    command: &Command,
-) -> Result<Decided, Refusal> {
-    let context = Context {
-        now: call.now,
-        entropy: call.entropy,
-        caller: call.caller.clone(),
-        idempotency,
-    };
-    session.decide(command, &context)
-}
-
 fn create(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {
     let fields = Fields(call.body);
     let new = NewRequest {
@@ -146,7 +125,7 @@ fn create(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
         labels: fields.texts("labels"),
         acceptance: fields.texts("acceptance"),
     };
-    decide(session, call, idempotency, &Command::CreateRequest(Box::new(new)))
+    call.decide(session, idempotency, &Command::CreateRequest(Box::new(new)))
 }
 
 fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {
@@ -179,9 +158,8 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
         },
     };
     let request_id = fields.owned("requestId").unwrap_or_default();
-    decide(
+    call.decide(
         session,
-        call,
         idempotency,
         &Command::UpdateRequest { request_id, action },
     )
@@ -211,37 +189,15 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
         "requests.list {} {state:?} {assignee:?} {created_by:?}",
         call.caller.participant_id
     );
-    let from = match fields.text("pageToken").filter(|token| !token.is_empty()) {
-        None => 0,
-        Some(token) => {
-            let position = session
-                .page_position(&list, token)
-                .and_then(|position| position.parse().ok());
-            position.ok_or_else(|| {
-                Refusal::invalid("pageToken", "expected nextPageToken of the same list, unaltered")
-            })?
-        }
-    };
     let wanted = |request: &Request| {
         state.is_none_or(|state| request.state_at(call.now) == state)
             && assignee.as_ref().is_none_or(|who| request.is_assigned_to(who))
             && created_by.as_ref().is_none_or(|who| request.created_by == *who)
     };
-    let size = usize::try_from(fields.number("pageSize").unwrap_or(PAGE_SIZE)).unwrap_or(usize::MAX);
-    let all = session.requests().enumerate().skip(from);
-    let mut found: Vec<(usize, &Request)> = all
-        .filter(|(_, request)| wanted(request))
-        .take(size.saturating_add(1))
-        .collect();
-    // The one too many is where the next page begins.
-    let next = found
-        .get(size)
-        .map(|(index, _)| session.page_token(&list, &index.to_string()));
-    found.truncate(size);
-    let requests: Vec<Value> = found.iter().map(|(_, request)| shown(request, call)).collect();
-    let answer = json!({ "requests": requests, "nextPageToken": next.unwrap_or_default() });
-    Ok(Decided {
-        commit: None,
-        answer: Answer::Object(answer),
-    })
+    let all = session.requests().enumerate();
+    let page = page::of(session, &list, fields, all.filter(|(_, request)| wanted(request)))?;
+    let requests: Vec<Value> = page.items.iter().map(|request| shown(request, call)).collect();
+    Ok(Decided::read(
+        json!({ "requests": requests, "nextPageToken": page.next }),
+    ))
 }

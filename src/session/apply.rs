@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::claim::Claim;
 use super::event::{Commit, Event};
 use super::request::{Request, RequestChange, RequestState, Stage};
 use super::task::{Choice, Decision, TaskRecord, WorkStatus};
@@ -18,6 +19,8 @@ impl Session {
             return false;
         }
         self.seq = commit.seq;
+        self.latest = self.time(commit.at);
+        self.claims.sweep(self.latest);
         // A commit is one step: where its tasks stand is looked at once, after all that happened in it.
         let touched: BTreeSet<String> = commit
             .events
@@ -73,6 +76,7 @@ impl Session {
                 participant,
                 credential,
             } => {
+                self.participant_order.push(participant.participant_id.clone());
                 self.participants
                     .insert(participant.participant_id.clone(), participant.clone());
                 self.credentials
@@ -130,6 +134,36 @@ impl Session {
                 follow(task, request);
                 Some(task.task_id.clone())
             }
+            Event::PresenceAnnounced {
+                participant_id,
+                presence,
+            } => {
+                self.presences
+                    .insert(participant_id.clone(), (**presence).clone());
+                None
+            }
+            Event::ClaimAcquired { claim } => {
+                self.claims.put((**claim).clone(), self.latest);
+                None
+            }
+            Event::ClaimsRenewed { participant_id } => {
+                let live = self.claims.live_of(participant_id, self.latest);
+                let renewed: Vec<Claim> = live.map(|claim| claim.renewed(self.latest)).collect();
+                for claim in renewed {
+                    self.claims.put(claim, self.latest);
+                }
+                None
+            }
+            Event::ClaimReleased { claim_id } => {
+                let released = Claim {
+                    released_at: Some(self.latest),
+                    ..self.claims.get(claim_id)?.clone()
+                };
+                self.claims.put(released, self.latest);
+                None
+            }
+            // Said to whoever reads the log; nothing of the session follows from it.
+            Event::StatusAnnounced { .. } => None,
             Event::SendRecorded {
                 participant_id,
                 message_id,

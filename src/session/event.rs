@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::claim::Claim;
 use super::credential::Credential;
 use super::participant::Participant;
+use super::presence::Presence;
 use super::request::{Request, RequestChange};
 use super::task::{Choice, Ending, Gate, Mail, TaskRecord};
 use crate::time::Timestamp;
@@ -31,6 +33,43 @@ pub enum Event {
     ParticipantRevoked {
         /// Who.
         participant_id: String,
+    },
+    /// A participant is there.
+    PresenceAnnounced {
+        /// Who.
+        participant_id: String,
+        /// As what.
+        presence: Box<Presence>,
+    },
+    /// A participant says how it is getting on.
+    StatusAnnounced {
+        /// Made by the server.
+        event_id: String,
+        /// Who.
+        participant_id: String,
+        /// How: at most 1,000 characters.
+        status: String,
+        /// What it waits for: at most 280 characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        blocked_on: Option<String>,
+        /// What it is at: at most 20 resource ids.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        resources: Vec<String>,
+    },
+    /// A participant holds a claim, new or renewed by acquiring it again.
+    ClaimAcquired {
+        /// The claim, as it is from now on.
+        claim: Box<Claim>,
+    },
+    /// A participant's live claims got their lease anew.
+    ClaimsRenewed {
+        /// Whose.
+        participant_id: String,
+    },
+    /// A claim was given up.
+    ClaimReleased {
+        /// Which.
+        claim_id: String,
     },
     /// A message was accepted.
     MailPosted {

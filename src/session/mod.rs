@@ -5,6 +5,7 @@
 //! [`Session::snapshot`] and [`Session::restore`] are a shortcut to the same.
 
 mod apply;
+pub mod claim;
 pub mod credential;
 pub mod decide;
 pub mod event;
@@ -12,6 +13,7 @@ mod facts;
 pub mod id;
 pub mod page;
 pub mod participant;
+pub mod presence;
 pub mod request;
 mod summary;
 pub mod task;
@@ -27,9 +29,11 @@ pub use facts::SYSTEM_ADDRESS;
 
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
+use claim::Claims;
 use credential::Credential;
 use event::Remembered;
 use participant::Participant;
+use presence::Presence;
 use request::Request;
 use task::{Mail, TaskRecord};
 
@@ -63,8 +67,15 @@ struct KeyUse {
 pub struct Session {
     session_id: String,
     seq: u64,
+    /// The latest time of a commit.
+    latest: Timestamp,
     page_key: [u8; 32],
     participants: BTreeMap<String, Participant>,
+    /// Ids of the participants in the order they were admitted in, whatever their clocks said.
+    participant_order: Vec<String>,
+    /// By participant.
+    presences: BTreeMap<String, Presence>,
+    claims: Claims,
     credentials: BTreeMap<String, Credential>,
     tasks: BTreeMap<String, TaskRecord>,
     /// Ids of tasks, by the id of the work item that each drafted.
@@ -88,7 +99,9 @@ impl Session {
     /// # Errors
     /// When `bytes` is no snapshot; says what is wrong, for the log of the host.
     pub fn restore(bytes: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+        let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        session.claims.derive(session.latest);
+        Ok(session)
     }
 
     /// The state as JSON, for [`Session::restore`].
@@ -107,6 +120,13 @@ impl Session {
     #[must_use]
     pub const fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// The session's time when a host's clock says `now`: it never goes back, so that what has run out by the clock
+    /// of one host has run out for all that follows.
+    #[must_use]
+    pub fn time(&self, now: Timestamp) -> Timestamp {
+        now.max(self.latest)
     }
 
     /// Who holds a token, or `None` if it is unknown, revoked, or another session's.
@@ -139,6 +159,25 @@ impl Session {
     /// The participants, by id.
     pub fn participants(&self) -> impl Iterator<Item = &Participant> {
         self.participants.values()
+    }
+
+    /// The participants, in the order they were admitted in.
+    pub fn participants_in_order(&self) -> impl Iterator<Item = &Participant> {
+        self.participant_order
+            .iter()
+            .filter_map(|id| self.participants.get(id))
+    }
+
+    /// What a participant last announced.
+    #[must_use]
+    pub fn presence(&self, participant_id: &str) -> Option<&Presence> {
+        self.presences.get(participant_id)
+    }
+
+    /// The claims.
+    #[must_use]
+    pub const fn claims(&self) -> &Claims {
+        &self.claims
     }
 
     /// A participant.

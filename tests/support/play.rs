@@ -2,14 +2,19 @@
 
 use a2a_edge::a2a::decode::Decoder;
 use a2a_edge::a2a::{Artifact, Message};
+use a2a_edge::coordination::resource::ResourceId;
 use a2a_edge::dispatch::WORK_URI;
 use a2a_edge::dispatch::draft::Draft;
 use a2a_edge::dispatch::envelope::{Kind, RefType, Reference};
 use a2a_edge::dispatch::inbound::inbound;
 use a2a_edge::dispatch::work::{self, Handoffs, Priority, WorkRequest};
 use a2a_edge::refusal::Refusal;
-use a2a_edge::session::decide::{Action, Decided, NewRequest, Opening, Send};
+use a2a_edge::session::claim::ClaimType;
+use a2a_edge::session::decide::{
+    Action, Decided, NewClaim, NewPresence, NewRequest, NewStatus, Opening, Send,
+};
 use a2a_edge::session::participant::Kind as Being;
+use a2a_edge::session::presence::{Client, PresenceState};
 use a2a_edge::session::request::Stage;
 use a2a_edge::session::{
     Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, Token,
@@ -101,7 +106,8 @@ impl Play {
             && let Some(token) = answer["token"].as_str()
         {
             let token = Token::parse(token).unwrap();
-            self.callers.push(self.session.authenticate(&token).unwrap());
+            // A repeat gives the token again, of somebody who may be out by now.
+            self.callers.extend(self.session.authenticate(&token));
         }
     }
 
@@ -170,7 +176,7 @@ impl Play {
 
     /// Who says what next.
     pub fn draw(&mut self) -> (usize, Command, Option<Idempotency>) {
-        let (caller, command) = match self.random.below(25) {
+        let (caller, command) = match self.random.below(30) {
             0..=5 => {
                 let client = self.with_role(Role::Client);
                 (client, Command::Send(Box::new(self.send(client))))
@@ -206,9 +212,17 @@ impl Play {
                 let task_id = self.task_id();
                 (client, Command::CancelTask { task_id })
             }
-            _ => {
+            24 => {
                 let owner = self.somebody(Role::Owner);
                 (owner, self.admission())
+            }
+            25..=26 => {
+                let member = self.somebody(Role::Member);
+                (member, self.announcement())
+            }
+            _ => {
+                let member = self.somebody(Role::Member);
+                (member, self.claim())
             }
         };
         let idempotency = self.random.one_in(5).then(|| {
@@ -271,6 +285,61 @@ impl Play {
             "p-nobody".into()
         };
         Command::RevokeParticipant { participant_id }
+    }
+
+    fn announcement(&mut self) -> Command {
+        if self.random.one_in(3) {
+            return Command::AnnounceStatus(Box::new(NewStatus {
+                status: "Half of the tests pass".into(),
+                blocked_on: self.text(),
+                workstream_id: self.random.one_in(8).then(|| "ws-nowhere".into()),
+                resources: vec!["src/**".into()],
+            }));
+        }
+        let states = [PresenceState::Active, PresenceState::Idle, PresenceState::Away];
+        let client = Client {
+            name: "ide".into(),
+            version: self.text(),
+        };
+        Command::AnnouncePresence(Box::new(NewPresence {
+            state: *self.random.pick(&states),
+            activity: self.random.one_in(2).then(|| "Reviewing".into()),
+            ttl_seconds: 60,
+            capabilities: self.random.one_in(2).then(|| vec!["review".into()]),
+            client: self.random.one_in(2).then_some(client),
+            renew_claims: !self.random.one_in(3),
+        }))
+    }
+
+    fn claim(&mut self) -> Command {
+        if self.random.one_in(3) {
+            let mut ids: Vec<String> = self
+                .session
+                .claims()
+                .all()
+                .map(|it| it.claim_id.clone())
+                .collect();
+            ids.push("claim-nowhere".into());
+            let claim_id = self.random.pick(&ids).clone();
+            return Command::ReleaseClaim { claim_id };
+        }
+        let resources = [
+            "src/**",
+            "src/app/*.rs",
+            "src/app",
+            "src/*.rs",
+            "docs/**/*.md",
+            "pr:12",
+        ];
+        let types = [ClaimType::Exclusive, ClaimType::Shared, ClaimType::Shared];
+        Command::AcquireClaim(Box::new(NewClaim {
+            resource: ResourceId::parse(self.random.pick::<&str>(&resources)).unwrap(),
+            claim_type: *self.random.pick(&types),
+            lease_seconds: 30 + self.random.below(120) as u32,
+            reason: self.text(),
+            workstream_id: None,
+            request_id: self.random.one_in(4).then(|| self.request_id()),
+        }))
     }
 
     fn new_request(&mut self) -> NewRequest {

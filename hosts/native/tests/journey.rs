@@ -467,3 +467,51 @@ fn a_member_reads_a_request_whole_before_taking_it() {
     assert_eq!(none.out, "No such requests.\n");
     desk.stop();
 }
+
+#[test]
+fn members_keep_off_what_others_have_claimed() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &[]);
+    let announced = desk
+        .run_as(
+            "member",
+            &["presence", "announce", "--activity", "Reading", "--ttl", "600"],
+        )
+        .ended(0);
+    assert!(announced.out.contains("Reading"), "{announced:?}");
+    let claimed = desk
+        .run_as(
+            "member",
+            &[
+                "claims",
+                "acquire",
+                "src/**",
+                "--reason",
+                "Moving files",
+                "--json",
+            ],
+        )
+        .ended(0)
+        .json();
+    let claim = text(&claimed, "/claim/claimId");
+    let renewed = desk.run_as("member", &["presence", "announce"]).ended(0);
+    assert!(
+        renewed.out.contains(&format!("renewed {claim} until ")),
+        "{renewed:?}"
+    );
+    let checked = desk
+        .run_as("owner", &["claims", "check", "src/a.rs", "docs", "--shared"])
+        .ended(0);
+    assert!(checked.out.contains(&claim), "{checked:?}");
+    let refused = desk.run_as("owner", &["claims", "acquire", "src/a.rs"]).ended(1);
+    assert!(refused.err.contains("CLAIM_CONFLICT"), "{refused:?}");
+    let released = desk.run_as("member", &["claims", "release", &claim]).ended(0);
+    assert!(released.out.contains("> Moving files\n"), "{released:?}");
+    let checked = desk.run_as("owner", &["claims", "check", "src/a.rs"]).ended(0);
+    assert_eq!(checked.out, "Nothing is in the way.\n");
+    let said = desk
+        .run_as("member", &["status", "announce", "Done", "--resource", "src/**"])
+        .ended(0);
+    assert!(said.out.starts_with("Said, as event "), "{said:?}");
+    desk.stop();
+}

@@ -1,7 +1,9 @@
 //! What a command would do: the events, the answer, and the record that makes a repeat harmless, in one value.
 
 mod admit;
+mod claims;
 mod judge;
+mod presence;
 mod requests;
 mod send;
 mod tell;
@@ -9,6 +11,8 @@ mod tell;
 use serde_json::{Value, json};
 
 pub use admit::{Begun, NewSession};
+pub use claims::{NewClaim, named};
+pub use presence::{NewPresence, NewStatus};
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
 
@@ -86,6 +90,17 @@ pub enum Command {
         request_id: String,
         /// What.
         action: Action,
+    },
+    /// The caller is there.
+    AnnouncePresence(Box<NewPresence>),
+    /// The caller says how it is getting on.
+    AnnounceStatus(Box<NewStatus>),
+    /// The caller wants a lease on a resource, or its own renewed.
+    AcquireClaim(Box<NewClaim>),
+    /// A claim is given up.
+    ReleaseClaim {
+        /// Which.
+        claim_id: String,
     },
 }
 
@@ -176,6 +191,17 @@ pub struct Decided {
     pub answer: Answer,
 }
 
+impl Decided {
+    /// What a read came to: nothing changes.
+    #[must_use]
+    pub const fn read(object: Value) -> Self {
+        Self {
+            commit: None,
+            answer: Answer::Object(object),
+        }
+    }
+}
+
 /// The events of a commit while they are being decided.
 struct Draft<'a> {
     session: &'a Session,
@@ -191,6 +217,11 @@ impl Draft<'_> {
 
     fn now(&self) -> Timestamp {
         self.context.now
+    }
+
+    /// The session's time.
+    fn time(&self) -> Timestamp {
+        self.session.time(self.context.now)
     }
 
     fn caller(&self) -> &Caller {
@@ -211,6 +242,10 @@ fn not_owner(message: &str) -> Refusal {
     Refusal::coordination(Code::PermissionDenied, "NOT_OWNER", message)
 }
 
+fn precondition(reason: &'static str, message: &str) -> Refusal {
+    Refusal::coordination(Code::FailedPrecondition, reason, message)
+}
+
 fn not_found(reason: &'static str, message: &str) -> Refusal {
     Refusal::coordination(Code::NotFound, reason, message)
 }
@@ -225,10 +260,7 @@ impl Session {
     /// The first check that fails; the session is as it was.
     pub fn decide(&self, command: &Command, context: &Context) -> Result<Decided, Refusal> {
         if let Some(known) = self.recall(context)? {
-            return Ok(Decided {
-                commit: None,
-                answer: Answer::Object(known),
-            });
+            return Ok(Decided::read(known));
         }
         let mut draft = Draft {
             session: self,
@@ -334,6 +366,10 @@ impl Draft<'_> {
             } => self.ask_client(task_id, body, choices),
             Command::CreateRequest(new) => self.create_request(new),
             Command::UpdateRequest { request_id, action } => self.update_request(request_id, action),
+            Command::AnnouncePresence(new) => Ok(self.announce_presence(new)),
+            Command::AnnounceStatus(new) => self.announce_status(new),
+            Command::AcquireClaim(new) => self.acquire_claim(new),
+            Command::ReleaseClaim { claim_id } => self.release_claim(claim_id),
         }
     }
 }

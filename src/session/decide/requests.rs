@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Answer, Draft, not_found, not_owner};
+use super::{Answer, Draft, not_found, not_owner, precondition};
 use crate::a2a::Artifact;
 use crate::dispatch::envelope;
 use crate::dispatch::work::Priority;
-use crate::refusal::{Code, Refusal};
+use crate::refusal::Refusal;
 use crate::session::credential::Role;
 use crate::session::event::Event;
 use crate::session::participant::Participant;
@@ -77,21 +77,22 @@ pub enum Action {
     },
 }
 
-fn precondition(reason: &'static str, message: &str) -> Refusal {
-    Refusal::coordination(Code::FailedPrecondition, reason, message)
-}
-
 fn answer(request: &Request) -> Answer {
     Answer::Object(json!({ "request": request }))
 }
 
-impl Draft<'_> {
+impl<'s> Draft<'s> {
     /// A participant whose credentials work.
     fn taking_part(&self, participant_id: &str) -> Result<&Participant, Refusal> {
         let known = self.session.participant(participant_id);
         known
             .filter(|one| one.revoked_at.is_none())
             .ok_or_else(|| not_found("PARTICIPANT_NOT_FOUND", "no such participant"))
+    }
+
+    pub(super) fn known_request(&self, request_id: &str) -> Result<&'s Request, Refusal> {
+        let known = self.session.request(request_id);
+        known.ok_or_else(|| not_found("REQUEST_NOT_FOUND", "no such request"))
     }
 
     /// A remark of the caller on a request.
@@ -160,10 +161,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn update_request(&mut self, request_id: &str, action: &Action) -> Result<Answer, Refusal> {
-        let request = self
-            .session
-            .request(request_id)
-            .ok_or_else(|| not_found("REQUEST_NOT_FOUND", "no such request"))?;
+        let request = self.known_request(request_id)?;
         self.may_act(request, action)?;
         if request.state_at(self.now()).is_closed() {
             return Err(precondition(

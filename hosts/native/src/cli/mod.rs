@@ -2,10 +2,12 @@
 
 mod artifacts;
 mod card;
+mod claims;
 mod decide;
 mod input;
 mod participant;
 mod pointer;
+mod presence;
 mod project;
 mod requests;
 mod send;
@@ -142,6 +144,15 @@ enum Command {
     /// Find, claim and finish work (member)
     #[command(subcommand)]
     Requests(requests::Requests),
+    /// Say that you are there (member)
+    #[command(subcommand)]
+    Presence(presence::Presence),
+    /// Say how you are getting on (member)
+    #[command(subcommand)]
+    Status(presence::Status),
+    /// Keep others off what you work on, for a while (member)
+    #[command(subcommand)]
+    Claims(claims::Claims),
     /// Check a work/v1 or envelope/v1 request, without a server
     Validate(validate::Validate),
     /// Tell a task's state from its facts, without a server
@@ -187,6 +198,9 @@ pub fn run() -> ExitCode {
         Command::Decline(decline) => decline.run(&cli.common),
         Command::Drop(drop) => drop.run(&cli.common),
         Command::Requests(requests) => requests.run(&cli.common),
+        Command::Presence(presence) => presence.run(&cli.common),
+        Command::Status(status) => status.run(&cli.common),
+        Command::Claims(claims) => claims.run(&cli.common),
         Command::Validate(validate) => validate.run(),
         Command::Project(project) => project.run(),
         Command::Card(card) => card.run(&cli.common),

@@ -105,6 +105,43 @@ fn identity(participant: &Value) -> [(&'static str, String); 4] {
     ]
 }
 
+/// A claim; its reason is its holder's words.
+pub(super) fn claim(claim: &Value) -> String {
+    let text = facts(&[
+        ("claim", cell(claim, "/claimId")),
+        ("resource", cell(claim, "/resourceId")),
+        ("type", cell(claim, "/claimType")),
+        ("participant", cell(claim, "/participantId")),
+        ("fence", cell(claim, "/fence")),
+        ("acquired", cell(claim, "/acquiredAt")),
+        ("renewed", cell(claim, "/renewedAt")),
+        ("expires", cell(claim, "/expiresAt")),
+        ("released", cell(claim, "/releasedAt")),
+        ("request", cell(claim, "/requestId")),
+    ]);
+    let reason = claim.get("reason").and_then(Value::as_str).unwrap_or_default();
+    format!("{text}{}", block("reason", reason))
+}
+
+/// That somebody is there, and what became of their claims.
+pub(super) fn presence(answer: &Value) -> String {
+    let mut shown = identity(answer.get("participant").unwrap_or(&Value::Null)).to_vec();
+    shown.extend([
+        ("state", cell(answer, "/participant/presence/state")),
+        ("activity", cell(answer, "/participant/presence/activity")),
+        ("expires", cell(answer, "/participant/presence/expiresAt")),
+    ]);
+    let mut text = facts(&shown);
+    for renewed in list(answer, "renewedClaims") {
+        let (id, until) = (cell(renewed, "/claimId"), cell(renewed, "/expiresAt"));
+        text.push_str(&format!("renewed {id} until {until}\n"));
+    }
+    for lapsed in list(answer, "lapsedClaims") {
+        text.push_str(&format!("lapsed {}\n", cell(lapsed, "")));
+    }
+    text
+}
+
 /// An A2A task, as its client sees it (A2A 1.0, §4.1.1).
 pub(super) fn task(task: &Value) -> String {
     let work = task.get("metadata").and_then(|metadata| metadata.get(WORK_URI));

@@ -1,0 +1,58 @@
+//! Pages of a list: `pageSize` and `pageToken` in, `nextPageToken` out (session coordination, §9.2).
+
+use crate::params::{Fields, Param, Shape};
+use crate::refusal::Refusal;
+use crate::session::Session;
+
+/// `pageSize`.
+pub(super) const SIZE: Param = Param::optional("pageSize", Shape::Integer(1, 100), "How many at most (50)");
+
+/// `pageToken`.
+pub(super) const TOKEN: Param = Param::optional(
+    "pageToken",
+    Shape::Text(1_024),
+    "Where to go on: nextPageToken of the page before",
+);
+
+const DEFAULT_SIZE: u32 = 50;
+
+/// A page.
+pub(super) struct Page<T> {
+    /// What is on it.
+    pub(super) items: Vec<T>,
+    /// Token of the next; empty when there is none.
+    pub(super) next: String,
+}
+
+/// The page that the fields ask for, of items with their places in an order that only ever grows at its end.
+///
+/// `list` names the list, its filters and its reader: its tokens are good for nothing else.
+///
+/// # Errors
+/// INVALID_ARGUMENT on `pageToken`.
+pub(super) fn of<T>(
+    session: &Session,
+    list: &str,
+    fields: Fields<'_>,
+    items: impl Iterator<Item = (usize, T)>,
+) -> Result<Page<T>, Refusal> {
+    let from = match fields.text("pageToken").filter(|token| !token.is_empty()) {
+        None => 0,
+        Some(token) => session
+            .page_position(list, token)
+            .and_then(|position| position.parse().ok())
+            .ok_or_else(|| {
+                Refusal::invalid("pageToken", "expected nextPageToken of the same list, unaltered")
+            })?,
+    };
+    let size = usize::try_from(fields.number("pageSize").unwrap_or(DEFAULT_SIZE)).unwrap_or(usize::MAX);
+    let mut rest = items.skip_while(|(place, _)| *place < from);
+    let page = rest.by_ref().take(size).map(|(_, item)| item).collect();
+    let next = rest
+        .next()
+        .map(|(place, _)| session.page_token(list, &place.to_string()));
+    Ok(Page {
+        items: page,
+        next: next.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,188 @@
+//! What the fields of presence and claims take at most, and what they refuse.
+
+use serde_json::{Value, json};
+
+use super::refusals::{chars, list};
+use super::support::Bench;
+
+/// The last value that a field takes and the first that it does not; `at` is what the fault is on.
+pub struct Limit {
+    pub operation: &'static str,
+    pub field: &'static str,
+    pub good: Value,
+    pub bad: Value,
+    pub at: &'static str,
+}
+
+pub const fn limit(
+    operation: &'static str,
+    field: &'static str,
+    good: Value,
+    bad: Value,
+    at: &'static str,
+) -> Limit {
+    Limit {
+        operation,
+        field,
+        good,
+        bad,
+        at,
+    }
+}
+
+pub fn presence_limits() -> Vec<Limit> {
+    let (lists, announce, status) = ("participants:list", "presence:announce", "status:announce");
+    let named = |name: Value| json!({ "name": name });
+    let version = |version: Value| json!({"name": "n", "version": version});
+    let (path, long) = (json!("src/**"), |length: usize| json!("é".repeat(length)));
+    let cases = [
+        (
+            lists,
+            "includeOffline",
+            json!(false),
+            json!("no"),
+            "includeOffline",
+        ),
+        (lists, "pageSize", json!(1), json!(0), "pageSize"),
+        (lists, "pageSize", json!(100), json!(101), "pageSize"),
+        (announce, "state", json!("away"), json!("offline"), "state"),
+        (announce, "activity", chars(280), chars(281), "activity"),
+        (announce, "activity", json!("a"), json!("a\nb"), "activity"),
+        (announce, "ttlSeconds", json!(15), json!(14), "ttlSeconds"),
+        (announce, "ttlSeconds", json!(3_600), json!(3_601), "ttlSeconds"),
+        (
+            announce,
+            "capabilities",
+            list(20, &chars(64)),
+            list(21, &json!("c")),
+            "capabilities",
+        ),
+        (
+            announce,
+            "capabilities",
+            json!([]),
+            json!(["c", chars(65)]),
+            "capabilities[1]",
+        ),
+        (
+            announce,
+            "client",
+            named(chars(80)),
+            named(chars(81)),
+            "client.name",
+        ),
+        (
+            announce,
+            "client",
+            named(json!("n")),
+            named(json!(" ")),
+            "client.name",
+        ),
+        (announce, "client", named(json!("n")), json!({}), "client.name"),
+        (
+            announce,
+            "client",
+            version(chars(40)),
+            version(chars(41)),
+            "client.version",
+        ),
+        (announce, "client", named(json!("n")), json!("n"), "client"),
+        (announce, "renewClaims", json!(false), json!(0), "renewClaims"),
+        (status, "status", chars(1_000), chars(1_001), "status"),
+        (status, "status", json!("a\tb\nc"), json!(" \n"), "status"),
+        (status, "blockedOn", chars(280), chars(281), "blockedOn"),
+        (status, "resources", list(20, &path), list(21, &path), "resources"),
+        (
+            status,
+            "resources",
+            json!([long(512)]),
+            json!(["a", long(513)]),
+            "resources[1]",
+        ),
+        (
+            status,
+            "resources",
+            json!(["pr:12"]),
+            json!(["/etc"]),
+            "resources[0]",
+        ),
+    ];
+    cases
+        .map(|(operation, field, good, bad, at)| limit(operation, field, good, bad, at))
+        .into()
+}
+
+pub fn claim_limits(bench: &Bench, request: &str) -> Vec<Limit> {
+    let (check, acquire, release) = ("claims:check", "claims:acquire", "claims:release");
+    let on = |resource: Value| json!({ "resourceId": resource });
+    let typed = |claim_type: &str| json!([{"resourceId": "a", "claimType": claim_type}]);
+    let held = bench.coordinate(&bench.owner, acquire, &on(json!("kept"))).ok();
+    let held = held["claim"]["claimId"].clone();
+    let cases = [
+        (
+            check,
+            "resources",
+            list(50, &on(chars(512))),
+            list(51, &on(json!("a"))),
+            "resources",
+        ),
+        (
+            check,
+            "resources",
+            json!([on(json!("a"))]),
+            json!([]),
+            "resources",
+        ),
+        (
+            check,
+            "resources",
+            json!([on(json!("a"))]),
+            json!([{}]),
+            "resources[0].resourceId",
+        ),
+        (
+            check,
+            "resources",
+            json!([on(json!("a"))]),
+            json!([on(json!("a")), on(json!("{a"))]),
+            "resources[1].resourceId",
+        ),
+        (
+            check,
+            "resources",
+            json!([on(json!("a"))]),
+            json!(["a"]),
+            "resources[0]",
+        ),
+        (
+            check,
+            "resources",
+            typed("shared"),
+            typed("SHARED"),
+            "resources[0].claimType",
+        ),
+        (acquire, "resourceId", chars(512), chars(513), "resourceId"),
+        (
+            acquire,
+            "resourceId",
+            json!("src/{a,b}/**"),
+            json!("src/../b"),
+            "resourceId",
+        ),
+        (acquire, "claimType", json!("shared"), json!("write"), "claimType"),
+        (acquire, "leaseSeconds", json!(30), json!(29), "leaseSeconds"),
+        (
+            acquire,
+            "leaseSeconds",
+            json!(86_400),
+            json!(86_401),
+            "leaseSeconds",
+        ),
+        (acquire, "reason", chars(500), chars(501), "reason"),
+        (acquire, "requestId", json!(request), chars(65), "requestId"),
+        (release, "claimId", held, chars(65), "claimId"),
+    ];
+    cases
+        .map(|(operation, field, good, bad, at)| limit(operation, field, good, bad, at))
+        .into()
+}
