@@ -225,11 +225,7 @@ pub fn rule(
         }
         Effect::Write(command) | Effect::Issue(command) => command(fields),
     };
-    let idempotency = key.map(|key| {
-        let mut parameters = body.clone();
-        parameters.shift_remove("idempotencyKey");
-        Idempotency::new(key, verb.segment, &Value::Object(parameters))
-    });
+    let idempotency = key.map(|key| Idempotency::of_body(key, verb.segment, body));
     let context = Context {
         now,
         entropy,

@@ -201,7 +201,7 @@ fn status(session: &Session, call: &Call, task: Option<&str>) -> Message {
     for record in handoffs {
         let facts = session.facts(record, call.now);
         let projection = crate::dispatch::projection::project(&facts, crate::dispatch::SYSTEM_ADDRESS);
-        let shown = session.standing(record, call.now);
+        let shown = session.standing_by(record, &projection, call.now);
         let Some(work) = projection.work_state() else {
             continue;
         };

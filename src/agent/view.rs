@@ -89,7 +89,7 @@ impl<'a> View<'a> {
         let mut facts = self.session.facts(record, self.now);
         facts.work = std::borrow::Cow::Owned(results);
         let projection = project(&facts, SYSTEM_ADDRESS);
-        let shown = self.session.standing(record, self.now);
+        let shown = self.session.standing_by(record, &projection, self.now);
         let message_id = status_message_id(&record.task_id, shown.state.short_name());
         let mut task = placement::task(&facts, &projection, self.active, &message_id, host_artifacts);
         task.status.state = shown.state;

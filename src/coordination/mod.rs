@@ -83,11 +83,7 @@ pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Resu
     if !found.is_empty() {
         return Err(Refusal::violations(found));
     }
-    let idempotency = key.map(|key| {
-        let mut parameters = call.body.clone();
-        parameters.shift_remove("idempotencyKey");
-        Idempotency::new(key, operation.name, &Value::Object(parameters))
-    });
+    let idempotency = key.map(|key| Idempotency::of_body(key, operation.name, call.body));
     (operation.handler)(session, call, idempotency)
 }
 

@@ -184,8 +184,16 @@ impl Session {
             return task.shown.clone();
         }
         let facts = self.facts(task, now);
-        let projection = project(&facts, SYSTEM_ADDRESS);
-        let text = sentence(task, &projection);
+        self.standing_by(task, &project(&facts, SYSTEM_ADDRESS), now)
+    }
+
+    /// [`standing`](Self::standing), by a projection of the task's facts as of `now`.
+    #[must_use]
+    pub fn standing_by(&self, task: &TaskRecord, projection: &Projection<'_>, now: Timestamp) -> Shown {
+        if task.shown.state.is_terminal() {
+            return task.shown.clone();
+        }
+        let text = sentence(task, projection);
         if projection.state == task.shown.state && text == task.shown.text {
             return task.shown.clone();
         }
@@ -224,7 +232,7 @@ impl Session {
 }
 
 /// The sentence that goes with a state.
-pub(crate) fn sentence<'f>(task: &TaskRecord, projection: &Projection<'f>) -> Cow<'f, str> {
+fn sentence<'f>(task: &TaskRecord, projection: &Projection<'f>) -> Cow<'f, str> {
     let within = task
         .canceled
         .as_ref()

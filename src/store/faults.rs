@@ -143,11 +143,6 @@ impl<K: KeyValue, F: Fn(usize) -> Option<Fault>> Faulty<K, F> {
         self.lock().operations
     }
 
-    /// Whether it has crashed.
-    pub fn is_dead(&self) -> bool {
-        self.lock().dead
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

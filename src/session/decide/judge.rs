@@ -2,19 +2,14 @@
 
 use serde_json::json;
 
-use super::{Answer, Draft, not_found, not_owner};
+use super::requests::NewRequest;
+use super::{Answer, Draft, not_found, not_owner, precondition};
 use crate::dispatch::SYSTEM_ADDRESS;
 use crate::dispatch::envelope::Kind;
 use crate::refusal::{Code, Refusal};
 use crate::session::event::Event;
 use crate::session::request::RequestChange;
 use crate::session::task::{Choice, Ending, Gate, Mail, Skill, TASK_PROPOSAL, TaskRecord};
-
-use super::requests::NewRequest;
-
-fn precondition(reason: &'static str, message: &str) -> Refusal {
-    Refusal::coordination(Code::FailedPrecondition, reason, message)
-}
 
 impl Draft<'_> {
     /// A task that is still open, for a caller who decides.

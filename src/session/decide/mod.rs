@@ -8,7 +8,7 @@ mod requests;
 mod send;
 mod tell;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub use admit::{Begun, NewSession};
 pub use claims::{NewClaim, named};
@@ -148,6 +148,14 @@ impl Idempotency {
             fingerprint: fingerprint(operation, parameters),
         }
     }
+
+    /// The key of an operation whose whole body is `body`, the key among its parameters.
+    #[must_use]
+    pub fn of_body(key: &str, operation: &str, body: &Map<String, Value>) -> Self {
+        let mut parameters = body.clone();
+        parameters.shift_remove("idempotencyKey");
+        Self::new(key, operation, &Value::Object(parameters))
+    }
 }
 
 /// SHA-256 over an operation's name and the RFC 8785 form of its parameters, as base 32.
@@ -242,6 +250,7 @@ fn not_owner(message: &str) -> Refusal {
     Refusal::coordination(Code::PermissionDenied, "NOT_OWNER", message)
 }
 
+/// FAILED_PRECONDITION: the state of the record forbids it.
 fn precondition(reason: &'static str, message: &str) -> Refusal {
     Refusal::coordination(Code::FailedPrecondition, reason, message)
 }
