@@ -28,7 +28,7 @@ use a2a_edge::extension::Method;
 use a2a_edge::session::presence;
 use a2a_edge::session::request::RequestState;
 use a2a_edge::session::task::Origin;
-use a2a_edge::session::{Answer, Caller, Commit, Context, Role, Session};
+use a2a_edge::session::{Answer, Caller, Commit, Context, Role, Session, SessionLimits};
 use a2a_edge::time::Timestamp;
 use claims::check_claims;
 use play::Play;
@@ -117,6 +117,7 @@ fn a_restored_session_decides_as_the_one_it_was_taken_from() {
                 now: play.now,
                 entropy: play.entropy(),
                 caller: play.callers[caller].clone(),
+                limits: SessionLimits::default(),
                 idempotency,
             };
             let before = play.session.snapshot();
@@ -411,6 +412,7 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
                     caller: owner.clone(),
                     now: play.now,
                     entropy: [0; 32],
+                    limits: SessionLimits::default(),
                     body: match operation.name {
                         "claims.check" => resources.as_object().unwrap(),
                         _ => &empty,
@@ -425,7 +427,15 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
             }
             for verb in ["tasks:list", "participants:list"] {
                 let verb = operator::find(verb).unwrap();
-                let ruled = operator::rule(&play.session, verb, &empty, &owner, play.now, [0; 32]);
+                let ruled = operator::rule(
+                    &play.session,
+                    verb,
+                    &empty,
+                    &owner,
+                    play.now,
+                    [0; 32],
+                    SessionLimits::default(),
+                );
                 assert!(ruled.unwrap().commit.is_none());
             }
         });

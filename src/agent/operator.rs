@@ -10,7 +10,7 @@ use crate::params::{self, Fields, Param, Shape};
 use crate::refusal::{Code, Refusal};
 use crate::session::participant::Kind;
 use crate::session::task::TaskRecord;
-use crate::session::{Answer, Caller, Command, Commit, Context, Idempotency, Role, Session};
+use crate::session::{Answer, Caller, Command, Commit, Context, Idempotency, Role, Session, SessionLimits};
 use crate::time::Timestamp;
 
 const NAME: Shape = Shape::Line(80);
@@ -193,6 +193,7 @@ pub fn rule(
     caller: &Caller,
     now: Timestamp,
     entropy: [u8; 32],
+    limits: SessionLimits,
 ) -> Result<Ruled, Refusal> {
     if !caller.role.decides() {
         return Err(nothing_here());
@@ -230,6 +231,7 @@ pub fn rule(
         now,
         entropy,
         caller: caller.clone(),
+        limits,
         idempotency,
     };
     let decided = session.decide(&command, &context)?;

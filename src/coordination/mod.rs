@@ -16,7 +16,7 @@ pub use operation::{Handler, Operation};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
-use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session};
+use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session, SessionLimits};
 use crate::time::Timestamp;
 
 /// Identifies the extension.
@@ -35,6 +35,8 @@ pub struct Call<'a> {
     pub now: Timestamp,
     /// 32 random bytes, fresh for this call.
     pub entropy: [u8; 32],
+    /// How much the session may hold.
+    pub limits: SessionLimits,
     /// The parameters.
     pub body: &'a serde_json::Map<String, Value>,
 }
@@ -51,6 +53,7 @@ impl Call<'_> {
             now: self.now,
             entropy: self.entropy,
             caller: self.caller.clone(),
+            limits: self.limits,
             idempotency,
         };
         session.decide(command, &context)

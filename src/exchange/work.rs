@@ -169,6 +169,7 @@ impl Work {
                     caller: caller.clone(),
                     now,
                     entropy,
+                    limits: desk.config().limits,
                     body,
                 };
                 match coordination::invoke(session, operation, &call) {
@@ -180,7 +181,7 @@ impl Work {
                 }
             }
             Self::Operator { verb, body } => {
-                let ruled = operator::rule(session, verb, body, caller, now, entropy)?;
+                let ruled = operator::rule(session, verb, body, caller, now, entropy, desk.config().limits)?;
                 Ok((ruled.commit, Outcome::Answer(ruled.answer, None)))
             }
         }

@@ -117,6 +117,7 @@ impl Session {
                     .extend(request.expires_at.map(|at| (at, request_id.clone())));
                 self.request_order.push(request_id.clone());
                 self.requests.insert(request_id, (**request).clone());
+                self.open_requests = self.open_requests.saturating_add(1);
                 task_id
             }
             Event::RequestChanged { request_id, change } => {
@@ -126,7 +127,11 @@ impl Session {
                 } else {
                     at
                 };
+                let was_closed = request.state.is_closed();
                 request.change(change, at);
+                if request.state.is_closed() && !was_closed {
+                    self.open_requests = self.open_requests.saturating_sub(1);
+                }
                 if let Some(expiry) = request.expires_at.filter(|_| request.state.is_closed()) {
                     self.expiring.remove(&(expiry, request_id.clone()));
                 }

@@ -7,9 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::coordination::resource::{ResourceId, ResourceIndex};
 use crate::time::Timestamp;
 
-/// The most live claims of a session.
-pub const MAX_LIVE_CLAIMS: usize = 10_000;
-
 /// Whom a claim tolerates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

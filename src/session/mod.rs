@@ -11,6 +11,7 @@ pub mod decide;
 pub mod event;
 mod facts;
 pub mod id;
+pub mod limits;
 pub mod page;
 pub mod participant;
 pub mod presence;
@@ -26,6 +27,7 @@ pub use credential::{Caller, Role, Scope, Token};
 pub use decide::{Answer, Command, Context, Decided, Idempotency, NewSession};
 pub use event::{Commit, Event};
 pub use facts::SYSTEM_ADDRESS;
+pub use limits::SessionLimits;
 
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -83,6 +85,9 @@ pub struct Session {
     requests: BTreeMap<String, Request>,
     /// Ids of the requests in the order they were made in, whatever their clocks said.
     request_order: Vec<String>,
+    /// How many of them are not closed. In no snapshot: counted anew when one is restored.
+    #[serde(skip)]
+    open_requests: usize,
     /// The requests that will expire unless they are closed before, by when.
     expiring: BTreeSet<(Timestamp, String)>,
     mail: BTreeMap<String, Mail>,
@@ -101,6 +106,8 @@ impl Session {
     pub fn restore(bytes: &[u8]) -> Result<Self, String> {
         let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         session.claims.derive(session.latest);
+        let open = session.requests.values().filter(|one| !one.state.is_closed());
+        session.open_requests = open.count();
         Ok(session)
     }
 
@@ -218,6 +225,13 @@ impl Session {
     /// The requests, in the order they were made in.
     pub fn requests(&self) -> impl Iterator<Item = &Request> {
         self.request_order.iter().filter_map(|id| self.requests.get(id))
+    }
+
+    /// How many requests are not closed, recorded or not. Costs what has expired since the last commit.
+    #[must_use]
+    pub fn open_request_count(&self, now: Timestamp) -> usize {
+        let expired = self.expiring.iter().take_while(|(at, _)| *at <= now);
+        self.open_requests.saturating_sub(expired.count())
     }
 
     /// A request.

@@ -17,7 +17,7 @@ use a2a_edge::session::participant::Kind as Being;
 use a2a_edge::session::presence::{Client, PresenceState};
 use a2a_edge::session::request::Stage;
 use a2a_edge::session::{
-    Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, Token,
+    Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, SessionLimits, Token,
 };
 use a2a_edge::time::Timestamp;
 use serde_json::{Value, json};
@@ -91,6 +91,7 @@ impl Play {
             now: self.now,
             entropy: self.entropy(),
             caller: self.callers[caller].clone(),
+            limits: SessionLimits::default(),
             idempotency,
         };
         self.session.decide(command, &context)

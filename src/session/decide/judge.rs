@@ -146,7 +146,7 @@ impl Draft<'_> {
                 labels: item.draft.labels.clone(),
                 acceptance: item.draft.acceptance,
             };
-            let mut request = self.new_request(&new, &task.opened_by, task_id);
+            let mut request = self.new_request(&new, &task.opened_by, task_id)?;
             request.notes.extend(self.note(reason));
             self.push(Event::RequestCreated {
                 request: Box::new(request),

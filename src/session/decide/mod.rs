@@ -19,6 +19,7 @@ pub use send::{Opening, Send};
 use super::credential::Caller;
 use super::event::{Commit, Event, Remembered};
 use super::id::{Draw, base32, sha256};
+use super::limits::{self, SessionLimits};
 use super::participant::Kind;
 use super::request::RequestChange;
 use super::{Role, Session};
@@ -126,6 +127,8 @@ pub struct Context {
     pub entropy: [u8; 32],
     /// Who acts.
     pub caller: Caller,
+    /// How much the session may hold.
+    pub limits: SessionLimits,
     /// The caller's key, with what it was sent for.
     pub idempotency: Option<Idempotency>,
 }
@@ -230,6 +233,11 @@ impl Draft<'_> {
     /// The session's time.
     fn time(&self) -> Timestamp {
         self.session.time(self.context.now)
+    }
+
+    /// Whether one more of a kind fits beside the `held` ones.
+    fn room_for(&self, kind: limits::Kind, held: usize) -> Result<(), Refusal> {
+        self.context.limits.allow(kind, held, 1)
     }
 
     fn caller(&self) -> &Caller {

@@ -9,6 +9,7 @@ use crate::dispatch::work::Priority;
 use crate::refusal::Refusal;
 use crate::session::credential::Role;
 use crate::session::event::Event;
+use crate::session::limits;
 use crate::session::participant::Participant;
 use crate::session::request::{Note, Request, RequestChange, RequestState, Stage};
 use crate::session::task::{Mail, Origin, Skill, TaskRecord};
@@ -105,9 +106,18 @@ impl<'s> Draft<'s> {
     }
 
     /// The request that carries a task, still to be pushed.
-    pub(super) fn new_request(&mut self, new: &NewRequest, created_by: &str, task_id: &str) -> Request {
+    ///
+    /// # Errors
+    /// SESSION_LIMIT.
+    pub(super) fn new_request(
+        &mut self,
+        new: &NewRequest,
+        created_by: &str,
+        task_id: &str,
+    ) -> Result<Request, Refusal> {
         let now = self.now();
-        Request {
+        self.room_for(limits::Kind::OpenRequests, self.session.open_request_count(now))?;
+        Ok(Request {
             request_id: self.draw.id("req"),
             title: new.title.clone(),
             body: new.body.clone(),
@@ -130,7 +140,7 @@ impl<'s> Draft<'s> {
             to: new.to.clone(),
             claimed_at: None,
             unclaimed_at: None,
-        }
+        })
     }
 
     pub(super) fn create_request(&mut self, new: &NewRequest) -> Result<Answer, Refusal> {
@@ -148,7 +158,7 @@ impl<'s> Draft<'s> {
             ..self.mail(envelope::Kind::Question, &caller, to, body)
         };
         let task = self.new_task(&root, Origin::Session, Skill::Ask, None);
-        let request = self.new_request(new, &caller, &task.task_id);
+        let request = self.new_request(new, &caller, &task.task_id)?;
         self.push(Event::MailPosted {
             mail: Box::new(root),
             task_id: None,
