@@ -281,6 +281,7 @@ fn a_session_has_at_most_10000_live_claims_and_names_at_most_100_in_the_way() {
             expires_at: now.plus_seconds(30),
             released_at: None,
             reason: None,
+            workstream_id: None,
             request_id: None,
         }),
     };

@@ -16,6 +16,8 @@ mod claims;
 mod play;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/workstreams.rs"]
+mod workstreams;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +35,7 @@ use a2a_edge::time::Timestamp;
 use claims::check_claims;
 use play::Play;
 use serde_json::{Map, Value, json};
+use workstreams::{check_histories, check_knowledge, check_workstreams};
 
 const STEPS: usize = 80;
 
@@ -162,6 +165,10 @@ fn a_commit_is_applied_once_and_only_in_its_turn() {
 fn check(play: &Play, at: Timestamp) {
     let session = &play.session;
     check_claims(session, play.now);
+    check_workstreams(session);
+    check_knowledge(session);
+    let open = session.requests().filter(|it| !it.state_at(play.now).is_closed());
+    assert_eq!(session.open_request_count(play.now), open.count());
     for request in session.requests() {
         let mut who: Vec<&str> = request
             .assignees
@@ -309,6 +316,7 @@ fn what_must_hold_holds_after_every_step() {
     for seed in 3000..3120 {
         let mut last_commit = Timestamp::from_millis(1_784_250_000_000);
         let mut working: BTreeSet<String> = BTreeSet::new();
+        let mut histories = BTreeMap::new();
         game(seed, |play, commit| {
             if let Some(commit) = commit {
                 assert_eq!(commit.seq + 1, play.commits.len() as u64 + 1);
@@ -317,6 +325,7 @@ fn what_must_hold_holds_after_every_step() {
                 last_commit = commit.at;
             }
             check(play, last_commit);
+            check_histories(&play.session, &mut histories);
             for task in play.session.tasks() {
                 let state = play.session.standing(task, play.now).state.short_name();
                 if state == "WORKING" {
@@ -407,6 +416,9 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
         game(seed, |play, _| {
             let (owner, empty) = (play.callers[0].clone(), Map::new());
             let resources = json!({"resources": [{"resourceId": "**"}]});
+            let workstream = play.workstream_id();
+            let history = json!({"workstreamId": workstream, "includeHistory": true});
+            let entry = json!({"knowledgeId": "know-nowhere"});
             for operation in catalogue::OPERATIONS.iter().filter(|it| it.read_only) {
                 let call = coordination::Call {
                     caller: owner.clone(),
@@ -415,17 +427,17 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
                     limits: SessionLimits::default(),
                     body: match operation.name {
                         "claims.check" => resources.as_object().unwrap(),
+                        "workstreams.get" => history.as_object().unwrap(),
+                        "knowledge.read" => entry.as_object().unwrap(),
                         _ => &empty,
                     },
                 };
-                assert!(
-                    coordination::invoke(&play.session, operation, &call)
-                        .unwrap()
-                        .commit
-                        .is_none()
-                );
+                match coordination::invoke(&play.session, operation, &call) {
+                    Ok(decided) => assert!(decided.commit.is_none()),
+                    Err(refusal) => assert_eq!(refusal.status(), 404, "{refusal:?}"),
+                }
             }
-            for verb in ["tasks:list", "participants:list"] {
+            for verb in ["tasks:list", "participants:list", "knowledge:proposals"] {
                 let verb = operator::find(verb).unwrap();
                 let ruled = operator::rule(
                     &play.session,
@@ -471,6 +483,17 @@ fn what_a_member_is_answered_is_what_the_session_then_holds() {
             }
             if let Some(id) = answer["claim"]["claimId"].as_str() {
                 assert_eq!(answer["claim"], json!(play.session.claims().get(id).unwrap()));
+            }
+            for name in ["workstream", "movedFrom"] {
+                if let Some(id) = answer[name]["workstreamId"].as_str() {
+                    assert_eq!(answer[name], json!(play.session.workstreams().get(id).unwrap()));
+                }
+            }
+            if let Some(id) = answer["proposal"]["proposalId"].as_str() {
+                assert_eq!(
+                    answer["proposal"],
+                    json!(play.session.knowledge().proposal(id).unwrap())
+                );
             }
             for renewed in answer["renewedClaims"].as_array().into_iter().flatten() {
                 let claim = play.session.claims().get(renewed["claimId"].as_str().unwrap());
@@ -543,12 +566,14 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
                 .as_array()
                 .unwrap()
             {
-                let name = event.get("change").unwrap_or(&event["type"]);
+                let told = event.get("change").or_else(|| event.get("ruling"));
+                let name = told.unwrap_or(&event["type"]);
                 met.insert(name.as_str().unwrap().to_owned());
             }
         }
     }
     let all = [
+        "accepted",
         "cancelled",
         "claimAcquired",
         "claimReleased",
@@ -558,6 +583,9 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "expired",
         "gateDecided",
         "gateOpened",
+        "knowledgeProposed",
+        "linkMoved",
+        "linked",
         "mailPosted",
         "participantAdded",
         "participantRevoked",
@@ -566,6 +594,7 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "questionAnswered",
         "questionOpened",
         "reassigned",
+        "rejected",
         "requestCreated",
         "sendRecorded",
         "sessionCreated",
@@ -576,6 +605,9 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "taskDropped",
         "taskOpened",
         "unclaimed",
+        "unlinked",
+        "updated",
+        "workstreamCreated",
     ];
     assert_eq!(met, all.map(str::to_owned).into());
 }

@@ -4,13 +4,15 @@
 
 pub mod catalogue;
 pub mod claims;
+pub mod knowledge;
 mod operation;
-mod page;
+pub(crate) mod page;
 pub mod participants;
 pub mod presence;
 pub mod projection;
 pub mod requests;
 pub mod resource;
+pub mod workstreams;
 
 pub use operation::{Handler, Operation};
 use serde_json::Value;

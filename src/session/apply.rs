@@ -6,6 +6,7 @@ use super::claim::Claim;
 use super::event::{Commit, Event};
 use super::request::{Request, RequestChange, RequestState, Stage};
 use super::task::{Choice, Decision, TaskRecord, WorkStatus};
+use super::workstream::Step;
 use super::{KEY_LIFE_MS, KeyUse, SendRecord, Session};
 use crate::time::Timestamp;
 
@@ -44,6 +45,15 @@ impl Session {
         }
         self.forget_old_keys(commit.at);
         true
+    }
+
+    /// Who acts in a commit that is being applied, and when.
+    fn step<'a>(&self, commit: &'a Commit) -> Step<'a> {
+        Step {
+            seq: commit.seq,
+            at: self.latest,
+            by: commit.by.as_deref().unwrap_or_default(),
+        }
     }
 
     fn forget_old_keys(&mut self, now: Timestamp) {
@@ -165,6 +175,28 @@ impl Session {
                     ..self.claims.get(claim_id)?.clone()
                 };
                 self.claims.put(released, self.latest);
+                None
+            }
+            Event::WorkstreamCreated { workstream } => {
+                let step = self.step(commit);
+                self.workstreams.create((**workstream).clone(), step);
+                None
+            }
+            Event::WorkstreamChanged {
+                workstream_id,
+                change,
+            } => {
+                let step = self.step(commit);
+                self.workstreams.change(workstream_id, change, step);
+                None
+            }
+            Event::KnowledgeProposed { proposal, body } => {
+                self.knowledge.propose((**proposal).clone(), body.clone());
+                None
+            }
+            Event::ProposalDecided { proposal_id, ruling } => {
+                let step = self.step(commit);
+                self.knowledge.decide(proposal_id, ruling, step.by, step.at);
                 None
             }
             // Said to whoever reads the log; nothing of the session follows from it.

@@ -60,6 +60,9 @@ pub struct Claim {
     /// What for: at most 500 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The workstream it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workstream_id: Option<String>,
     /// For which request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -278,6 +281,7 @@ mod tests {
             expires_at: START.plus_seconds(seconds),
             released_at: None,
             reason: None,
+            workstream_id: None,
             request_id: None,
         }
     }

@@ -143,7 +143,7 @@ impl SessionLimits {
             return Ok(());
         }
         let name = kind.name();
-        let message = format!("the session has as many {name} as it may; end some first");
+        let message = format!("the limit on {name} is reached; nothing more is taken until some are ended");
         Err(Refusal::coordination(Code::ResourceExhausted, "SESSION_LIMIT", message).with_fact("kind", name))
     }
 }

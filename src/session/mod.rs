@@ -11,6 +11,7 @@ pub mod decide;
 pub mod event;
 mod facts;
 pub mod id;
+pub mod knowledge;
 pub mod limits;
 pub mod page;
 pub mod participant;
@@ -18,6 +19,7 @@ pub mod presence;
 pub mod request;
 mod summary;
 pub mod task;
+pub mod workstream;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -34,10 +36,12 @@ use crate::time::Timestamp;
 use claim::Claims;
 use credential::Credential;
 use event::Remembered;
+use knowledge::Knowledge;
 use participant::Participant;
 use presence::Presence;
 use request::Request;
 use task::{Mail, TaskRecord};
+use workstream::Workstreams;
 
 /// How long an idempotency key is kept after its use: 24 hours, in milliseconds.
 pub const KEY_LIFE_MS: i64 = 86_400_000;
@@ -90,6 +94,8 @@ pub struct Session {
     open_requests: usize,
     /// The requests that will expire unless they are closed before, by when.
     expiring: BTreeSet<(Timestamp, String)>,
+    workstreams: Workstreams,
+    knowledge: Knowledge,
     mail: BTreeMap<String, Mail>,
     /// By client, then by the message id it chose.
     sends: BTreeMap<String, BTreeMap<String, SendRecord>>,
@@ -106,6 +112,7 @@ impl Session {
     pub fn restore(bytes: &[u8]) -> Result<Self, String> {
         let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         session.claims.derive(session.latest);
+        session.workstreams.derive();
         let open = session.requests.values().filter(|one| !one.state.is_closed());
         session.open_requests = open.count();
         Ok(session)
@@ -238,6 +245,18 @@ impl Session {
     #[must_use]
     pub fn request(&self, request_id: &str) -> Option<&Request> {
         self.requests.get(request_id)
+    }
+
+    /// The workstreams.
+    #[must_use]
+    pub const fn workstreams(&self) -> &Workstreams {
+        &self.workstreams
+    }
+
+    /// The knowledge.
+    #[must_use]
+    pub const fn knowledge(&self) -> &Knowledge {
+        &self.knowledge
     }
 
     /// A message of the session.

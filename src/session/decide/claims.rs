@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::presence::no_workstream;
 use super::{Answer, Draft, not_found, not_owner, precondition};
 use crate::coordination::resource::ResourceId;
 use crate::refusal::{COORDINATION_DOMAIN, Refusal};
@@ -62,7 +61,7 @@ fn conflict(wanted: &Wanted<'_>, conflicts: &[&Claim]) -> Refusal {
 
 impl Draft<'_> {
     pub(super) fn acquire_claim(&mut self, new: &NewClaim) -> Result<Answer, Refusal> {
-        no_workstream(new.workstream_id.as_deref())?;
+        self.names_workstream(new.workstream_id.as_deref())?;
         if let Some(request_id) = &new.request_id {
             self.known_request(request_id)?;
         }
@@ -77,6 +76,7 @@ impl Draft<'_> {
             Some(own) => Claim {
                 renewed_at: Some(now),
                 reason: new.reason.clone().or_else(|| own.reason.clone()),
+                workstream_id: new.workstream_id.clone().or_else(|| own.workstream_id.clone()),
                 request_id: new.request_id.clone().or_else(|| own.request_id.clone()),
                 ..own.clone()
             },
@@ -97,6 +97,7 @@ impl Draft<'_> {
                     expires_at: now,
                     released_at: None,
                     reason: new.reason.clone(),
+                    workstream_id: new.workstream_id.clone(),
                     request_id: new.request_id.clone(),
                 }
             }

@@ -3,18 +3,22 @@
 mod admit;
 mod claims;
 mod judge;
+mod knowledge;
 mod presence;
 mod requests;
 mod send;
 mod tell;
+mod workstreams;
 
 use serde_json::{Map, Value, json};
 
 pub use admit::{Begun, NewSession};
 pub use claims::{NewClaim, named};
+pub use knowledge::{NewProposal, Verdict};
 pub use presence::{NewPresence, NewStatus};
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
+pub use workstreams::{Edit, Move, NewWorkstream};
 
 use super::credential::Caller;
 use super::event::{Commit, Event, Remembered};
@@ -102,6 +106,26 @@ pub enum Command {
     ReleaseClaim {
         /// Which.
         claim_id: String,
+    },
+    /// A new workstream of the caller's.
+    CreateWorkstream(Box<NewWorkstream>),
+    /// Something is to happen to a workstream that the caller knows the version of.
+    EditWorkstream {
+        /// Which.
+        workstream_id: String,
+        /// The version that the caller knows.
+        expected_version: u32,
+        /// What.
+        edit: Box<Edit>,
+    },
+    /// Something for the knowledge, which an owner or admin decides about.
+    ProposeKnowledge(Box<NewProposal>),
+    /// A proposal for the knowledge is decided about. Owners and admins only.
+    RuleOnProposal {
+        /// Which.
+        proposal_id: String,
+        /// How.
+        verdict: Verdict,
     },
 }
 
@@ -387,6 +411,14 @@ impl Draft<'_> {
             Command::AnnounceStatus(new) => self.announce_status(new),
             Command::AcquireClaim(new) => self.acquire_claim(new),
             Command::ReleaseClaim { claim_id } => self.release_claim(claim_id),
+            Command::CreateWorkstream(new) => self.create_workstream(new),
+            Command::EditWorkstream {
+                workstream_id,
+                expected_version,
+                edit,
+            } => self.edit_workstream(workstream_id, *expected_version, edit),
+            Command::ProposeKnowledge(new) => self.propose_knowledge(new),
+            Command::RuleOnProposal { proposal_id, verdict } => self.rule_on_proposal(proposal_id, verdict),
         }
     }
 }

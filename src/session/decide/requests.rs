@@ -33,6 +33,8 @@ pub struct NewRequest {
     pub labels: Vec<String>,
     /// When it counts as done.
     pub acceptance: Vec<String>,
+    /// The workstream it belongs to.
+    pub workstream_id: Option<String>,
 }
 
 /// What is to happen to a request.
@@ -84,7 +86,7 @@ fn answer(request: &Request) -> Answer {
 
 impl<'s> Draft<'s> {
     /// A participant whose credentials work.
-    fn taking_part(&self, participant_id: &str) -> Result<&Participant, Refusal> {
+    pub(super) fn taking_part(&self, participant_id: &str) -> Result<&Participant, Refusal> {
         let known = self.session.participant(participant_id);
         known
             .filter(|one| one.revoked_at.is_none())
@@ -137,6 +139,7 @@ impl<'s> Draft<'s> {
             artifacts: Vec::new(),
             notes: Vec::new(),
             task_id: Some(task_id.to_owned()),
+            workstream_id: new.workstream_id.clone(),
             to: new.to.clone(),
             claimed_at: None,
             unclaimed_at: None,
@@ -147,6 +150,7 @@ impl<'s> Draft<'s> {
         for participant_id in &new.to {
             self.taking_part(participant_id)?;
         }
+        self.names_workstream(new.workstream_id.as_deref())?;
         let caller = self.caller().participant_id.clone();
         let to = match new.to.as_slice() {
             [] => vec!["channel:members".to_owned()],

@@ -291,6 +291,7 @@ impl Draft<'_> {
             priority: Priority::None,
             labels: Vec::new(),
             acceptance: Vec::new(),
+            workstream_id: None,
         };
         let client = self.caller().participant_id.clone();
         self.new_request(&new, &client, task_id)
