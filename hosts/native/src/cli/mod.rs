@@ -5,6 +5,7 @@ mod card;
 mod claims;
 mod decide;
 mod input;
+mod knowledge;
 mod participant;
 mod pointer;
 mod presence;
@@ -17,6 +18,7 @@ mod show;
 mod task;
 mod validate;
 mod welcome;
+mod workstreams;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -153,6 +155,12 @@ enum Command {
     /// Keep others off what you work on, for a while (member)
     #[command(subcommand)]
     Claims(claims::Claims),
+    /// Keep work on one matter together, and say how far it is (member)
+    #[command(subcommand)]
+    Workstreams(workstreams::Workstreams),
+    /// Read what is known, propose more, and decide about it (member; owner, admin)
+    #[command(subcommand)]
+    Knowledge(knowledge::Knowledge),
     /// Check a work/v1 or envelope/v1 request, without a server
     Validate(validate::Validate),
     /// Tell a task's state from its facts, without a server
@@ -201,6 +209,8 @@ pub fn run() -> ExitCode {
         Command::Presence(presence) => presence.run(&cli.common),
         Command::Status(status) => status.run(&cli.common),
         Command::Claims(claims) => claims.run(&cli.common),
+        Command::Workstreams(workstreams) => workstreams.run(&cli.common),
+        Command::Knowledge(knowledge) => knowledge.run(&cli.common),
         Command::Validate(validate) => validate.run(),
         Command::Project(project) => project.run(),
         Command::Card(card) => card.run(&cli.common),
