@@ -31,10 +31,7 @@ impl Invocation {
         entropy: [u8; 32],
     ) -> Result<Decided, Failed> {
         Ok(match self.invoke(session, caller, now, entropy, None)? {
-            Reply::Decided(decided) => {
-                let outcome = Outcome::Answer(decided.answer, self.echo.clone());
-                (decided.commit, outcome)
-            }
+            Reply::Decided(decided) => (decided.commit, Outcome::of(decided.answer, self.echo.clone())),
             Reply::Log(span) => {
                 let reading = Reading {
                     invocation: self.clone(),

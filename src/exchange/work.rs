@@ -4,6 +4,7 @@ use http::Request;
 use serde_json::{Map, Value, json};
 
 use super::operation::{Invocation, Reading};
+use super::recall::Recall;
 use super::{Poll, no_such_session};
 use crate::agent::operator::{self, Verb};
 use crate::agent::{self, Failed, Follow};
@@ -43,6 +44,8 @@ pub(super) enum Outcome {
     Answer(Answer, Option<String>),
     /// The answer is in the session's log.
     Read(Box<Reading>),
+    /// The answer was given before.
+    Recall(Recall),
 }
 
 pub(super) type Decided = (Option<Commit>, Outcome);
@@ -162,13 +165,21 @@ impl Work {
             Self::Extension(invocation) => invocation.decide(session, caller, now, entropy),
             Self::Operator { verb, body } => {
                 let ruled = operator::rule(session, verb, body, caller, now, entropy)?;
-                Ok((ruled.commit, Outcome::Answer(ruled.answer, None)))
+                Ok((ruled.commit, Outcome::of(ruled.answer, None)))
             }
         }
     }
 }
 
 impl Outcome {
+    /// The outcome whose answer is `answer`.
+    pub(super) fn of(answer: Answer, echo: Option<String>) -> Self {
+        match answer {
+            Answer::Remembered(seq) => Self::Recall(Recall::new(seq, echo)),
+            answer => Self::Answer(answer, echo),
+        }
+    }
+
     /// Looks for the answer; the session is only asked for where the answer is in it.
     pub(super) fn poll<'a>(
         &mut self,
@@ -186,13 +197,16 @@ impl Outcome {
                 Ok(Poll::Ready(success(Form::Coordination, &object, echo.as_deref())))
             }
             Self::Read(reading) => reading.poll(session()?, now),
+            Self::Recall(recall) => recall.poll(),
         }
     }
 
     /// What the answer is to be read from.
     pub(super) fn supply(&mut self, commits: Vec<Commit>) {
-        if let Self::Read(reading) = self {
-            reading.supply(commits);
+        match self {
+            Self::Read(reading) => reading.supply(commits),
+            Self::Recall(recall) => recall.supply(commits),
+            Self::Follow(_) | Self::Answer(..) => {}
         }
     }
 
