@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Operation, page};
+use super::{Call, Handler, Operation, page};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::{Code, Refusal};
 use crate::session::decide::{Command, Decided, Idempotency, NewProposal};
@@ -29,7 +29,7 @@ pub const LIST: Operation = Operation {
         page::TOKEN,
     ],
     about: "Lists the entries of the knowledge without their bodies, oldest first",
-    handler: list,
+    handler: Handler::Session(list),
 };
 
 /// `knowledge.read`.
@@ -46,7 +46,7 @@ pub const READ: Operation = Operation {
         ),
     ],
     about: "Shows an entry of the knowledge",
-    handler: read,
+    handler: Handler::Session(read),
 };
 
 /// `knowledge.propose`.
@@ -71,7 +71,7 @@ pub const PROPOSE: Operation = Operation {
         ),
     ],
     about: "Proposes an entry or a change of one, which an owner or admin decides about",
-    handler: propose,
+    handler: Handler::Session(propose),
 };
 
 fn not_found(reason: &'static str, message: &str) -> Refusal {

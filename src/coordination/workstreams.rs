@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Call, Operation, page};
+use super::{Call, Handler, Operation, page};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::{Refusal, Violation};
 use crate::session::decide::{Command, Decided, Edit, Idempotency, Move, NewWorkstream};
@@ -58,7 +58,7 @@ pub const LIST: Operation = Operation {
         page::TOKEN,
     ],
     about: "Lists the workstreams of the session, oldest first",
-    handler: list,
+    handler: Handler::Session(list),
 };
 
 /// `workstreams.create`.
@@ -72,7 +72,7 @@ pub const CREATE: Operation = Operation {
         Param::optional("participants", PARTICIPANTS, "Who works on it beside the caller"),
     ],
     about: "Makes a workstream, with the caller as its owner",
-    handler: create,
+    handler: Handler::Session(create),
 };
 
 /// `workstreams.get`.
@@ -91,7 +91,7 @@ pub const GET: Operation = Operation {
         page::TOKEN,
     ],
     about: "Shows a workstream, and its history in pages",
-    handler: get,
+    handler: Handler::Session(get),
 };
 
 /// `workstreams.update`.
@@ -129,7 +129,7 @@ pub const UPDATE: Operation = Operation {
         ),
     ],
     about: "Sets parts of a workstream anew",
-    handler: update,
+    handler: Handler::Session(update),
 };
 
 /// `workstreams.link`.
@@ -148,7 +148,7 @@ pub const LINK: Operation = Operation {
         ),
     ],
     about: "Links a resource to a workstream, or moves it there from another",
-    handler: link,
+    handler: Handler::Session(link),
 };
 
 /// `workstreams.unlink`.
@@ -158,7 +158,7 @@ pub const UNLINK: Operation = Operation {
     read_only: false,
     params: &[WHICH, VERSION, RESOURCE],
     about: "Takes a resource's link away from a workstream",
-    handler: unlink,
+    handler: Handler::Session(unlink),
 };
 
 /// A value whose form the parameters have been checked for.
