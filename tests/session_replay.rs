@@ -433,7 +433,9 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
                     },
                 };
                 match coordination::invoke(&play.session, operation, &call, None) {
-                    Ok(Reply::Decided(decided)) => assert!(decided.commit.is_none(), "{}", operation.name),
+                    Ok(Reply::Decided(decided)) => {
+                        assert!(decided.commit.is_none(), "{}", operation.name);
+                    }
                     Ok(Reply::Log(_)) => {}
                     Err(refusal) => assert_eq!(refusal.status(), 404, "{refusal:?}"),
                 }

@@ -18,9 +18,7 @@ pub use operation::{Handler, Operation, Read, Reply};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
-use crate::session::{
-    Caller, Command, Commit, Context, Decided, Idempotency, Scope, Session, SessionLimits,
-};
+use crate::session::{Caller, Command, Commit, Context, Decided, Idempotency, Scope, Session, SessionLimits};
 use crate::time::Timestamp;
 
 /// Identifies the extension.

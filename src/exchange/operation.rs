@@ -18,6 +18,8 @@ pub(super) struct Invocation {
     pub(super) operation: &'static Operation,
     /// Its parameters.
     pub(super) body: Map<String, Value>,
+    /// How much the session may hold.
+    pub(super) limits: SessionLimits,
     /// The extensions that are active.
     pub(super) echo: Option<String>,
 }
@@ -29,16 +31,14 @@ impl Invocation {
         caller: &Caller,
         now: Timestamp,
         entropy: [u8; 32],
-        limits: SessionLimits,
     ) -> Result<Decided, Failed> {
-        Ok(match self.invoke(session, caller, now, entropy, limits, None)? {
+        Ok(match self.invoke(session, caller, now, entropy, None)? {
             Reply::Decided(decided) => (decided.commit, Outcome::of(decided.answer, self.echo.clone())),
             Reply::Log(span) => {
                 let reading = Reading {
                     invocation: self.clone(),
                     caller: caller.clone(),
                     entropy,
-                    limits,
                     span,
                     log: None,
                 };
@@ -53,14 +53,13 @@ impl Invocation {
         caller: &Caller,
         now: Timestamp,
         entropy: [u8; 32],
-        limits: SessionLimits,
         log: Option<&[Commit]>,
     ) -> Result<Reply, Failed> {
         let call = Call {
             caller: caller.clone(),
             now,
             entropy,
-            limits,
+            limits: self.limits,
             body: &self.body,
         };
         coordination::invoke(session, self.operation, &call, log).map_err(|refusal| Failed {
@@ -76,7 +75,6 @@ pub(super) struct Reading {
     invocation: Invocation,
     caller: Caller,
     entropy: [u8; 32],
-    limits: SessionLimits,
     /// What it asks for.
     span: Span,
     /// That, once it is there.
@@ -97,11 +95,10 @@ impl Reading {
             invocation,
             caller,
             entropy,
-            limits,
             ..
         } = self;
         Ok(
-            match invocation.invoke(session, caller, now, *entropy, *limits, Some(&log))? {
+            match invocation.invoke(session, caller, now, *entropy, Some(&log))? {
                 Reply::Decided(decided) => {
                     let object = decided.answer.into_object();
                     Poll::Ready(success(Form::Coordination, &object, invocation.echo.as_deref()))

@@ -122,6 +122,7 @@ impl Work {
         Ok(Self::Extension(Invocation {
             operation,
             body,
+            limits: desk.config().limits,
             echo,
         }))
     }
@@ -162,9 +163,7 @@ impl Work {
                 let step = agent::begin(desk, session, call)?;
                 Ok((step.commit, Outcome::Follow(Box::new(step.follow))))
             }
-            Self::Extension(invocation) => {
-                invocation.decide(session, caller, now, entropy, desk.config().limits)
-            }
+            Self::Extension(invocation) => invocation.decide(session, caller, now, entropy),
             Self::Operator { verb, body } => {
                 let ruled = operator::rule(session, verb, body, caller, now, entropy, desk.config().limits)?;
                 Ok((ruled.commit, Outcome::of(ruled.answer, None)))
