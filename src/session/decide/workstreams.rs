@@ -184,7 +184,8 @@ impl<'s> Draft<'s> {
         for participant_id in update.participants.iter().flatten() {
             self.taking_part(participant_id)?;
         }
-        if !self.leads(workstream) && !(update.is_a_report() && self.works_on(workstream)) {
+        let allowed = self.leads(workstream) || (update.is_a_report() && self.works_on(workstream));
+        if !allowed {
             return Err(not_owner(
                 "only its owner, an owner or an admin changes a workstream; its participants give evidence and \
                  the checkpoint",
