@@ -4,11 +4,14 @@
 
 pub mod catalogue;
 pub mod claims;
+pub mod decisions;
+pub mod inbox;
 mod operation;
 mod page;
 pub mod participants;
 pub mod presence;
 pub mod projection;
+pub mod questions;
 pub mod requests;
 pub mod resource;
 

@@ -25,7 +25,10 @@ impl Session {
         let touched: BTreeSet<String> = commit
             .events
             .iter()
-            .filter_map(|event| self.happen(event, commit))
+            .filter_map(|event| {
+                self.deliver(event, commit);
+                self.happen(event, commit)
+            })
             .collect();
         for task_id in &touched {
             self.refresh(task_id, commit.at);
@@ -160,6 +163,26 @@ impl Session {
                     ..self.claims.get(claim_id)?.clone()
                 };
                 self.claims.put(released, self.latest);
+                None
+            }
+            Event::QuestionAsked { question } => {
+                self.asked(question);
+                None
+            }
+            Event::AnswerGiven { question_id, answer } => {
+                self.answered(question_id, answer);
+                None
+            }
+            Event::DecisionRecorded { decision } => {
+                self.decided(decision);
+                None
+            }
+            Event::InboxUpdated {
+                participant_id,
+                item_ids,
+                state,
+            } => {
+                self.mark(participant_id, item_ids, *state);
                 None
             }
             // Said to whoever reads the log; nothing of the session follows from it.

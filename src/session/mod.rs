@@ -8,12 +8,15 @@ mod apply;
 pub mod claim;
 pub mod credential;
 pub mod decide;
+pub mod decision;
 pub mod event;
 mod facts;
 pub mod id;
+pub mod inbox;
 pub mod page;
 pub mod participant;
 pub mod presence;
+pub mod question;
 pub mod request;
 mod summary;
 pub mod task;
@@ -31,9 +34,12 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use claim::Claims;
 use credential::Credential;
+use decision::Decision;
 use event::Remembered;
+use inbox::Inbox;
 use participant::Participant;
 use presence::Presence;
+use question::Question;
 use request::Request;
 use task::{Mail, TaskRecord};
 
@@ -85,6 +91,15 @@ pub struct Session {
     request_order: Vec<String>,
     /// The requests that will expire unless they are closed before, by when.
     expiring: BTreeSet<(Timestamp, String)>,
+    questions: BTreeMap<String, Question>,
+    /// Ids of the questions in the order they were asked in.
+    question_order: Vec<String>,
+    /// The open questions to clients, by the message that puts them.
+    put_to_clients: BTreeMap<String, String>,
+    decisions: BTreeMap<String, Decision>,
+    /// Ids of the decisions in the order they were recorded in.
+    decision_order: Vec<String>,
+    inbox: Inbox,
     mail: BTreeMap<String, Mail>,
     /// By client, then by the message id it chose.
     sends: BTreeMap<String, BTreeMap<String, SendRecord>>,
@@ -101,6 +116,7 @@ impl Session {
     pub fn restore(bytes: &[u8]) -> Result<Self, String> {
         let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         session.claims.derive(session.latest);
+        session.inbox.derive();
         Ok(session)
     }
 

@@ -1,4 +1,4 @@
-//! What only a deciding participant does: approving, declining and dropping; and asking the client.
+//! What only a deciding participant does: approving, declining and dropping.
 
 use serde_json::json;
 
@@ -242,49 +242,6 @@ impl Draft<'_> {
         self.push(Event::TaskCanceled {
             task_id: task_id.to_owned(),
             ending,
-        });
-        Ok(self.judged(&task))
-    }
-
-    pub(super) fn ask_client(
-        &mut self,
-        task_id: &str,
-        body: &str,
-        choices: &[String],
-    ) -> Result<Answer, Refusal> {
-        let task = self
-            .session
-            .task(task_id)
-            .ok_or_else(|| not_found("TASK_NOT_FOUND", "no such task"))?;
-        let caller = self.caller();
-        let request = task.request_id.as_ref().and_then(|id| self.session.request(id));
-        let has_it = request.is_some_and(|request| request.is_assigned_to(&caller.participant_id));
-        if !has_it && !caller.role.decides() {
-            return Err(not_owner(
-                "only who has claimed the task's request asks its client",
-            ));
-        }
-        if self.session.standing(task, self.now()).state.is_terminal() {
-            return Err(precondition(
-                "TASK_CLOSED",
-                "the task has ended and never changes again",
-            ));
-        }
-        let task = task.clone();
-        let question = Mail {
-            reply_to: Some(task.root.clone()),
-            blocking: true,
-            choices: choices.to_vec(),
-            ..self.mail_to_client(&task, Kind::Question, body.to_owned())
-        };
-        let mail_id = question.id.clone();
-        self.push(Event::MailPosted {
-            mail: Box::new(question),
-            task_id: Some(task_id.to_owned()),
-        });
-        self.push(Event::QuestionOpened {
-            task_id: task_id.to_owned(),
-            mail_id,
         });
         Ok(self.judged(&task))
     }

@@ -83,11 +83,12 @@ fn answer(request: &Request) -> Answer {
 
 impl<'s> Draft<'s> {
     /// A participant whose credentials work.
-    fn taking_part(&self, participant_id: &str) -> Result<&Participant, Refusal> {
+    pub(super) fn taking_part(&self, participant_id: &str) -> Result<&'s Participant, Refusal> {
         let known = self.session.participant(participant_id);
-        known
-            .filter(|one| one.revoked_at.is_none())
-            .ok_or_else(|| not_found("PARTICIPANT_NOT_FOUND", "no such participant"))
+        known.filter(|one| one.revoked_at.is_none()).ok_or_else(|| {
+            not_found("PARTICIPANT_NOT_FOUND", "no such participant")
+                .with_fact("participantId", participant_id)
+        })
     }
 
     pub(super) fn known_request(&self, request_id: &str) -> Result<&'s Request, Refusal> {
@@ -163,12 +164,7 @@ impl<'s> Draft<'s> {
     pub(super) fn update_request(&mut self, request_id: &str, action: &Action) -> Result<Answer, Refusal> {
         let request = self.known_request(request_id)?;
         self.may_act(request, action)?;
-        if request.state_at(self.now()).is_closed() {
-            return Err(precondition(
-                "REQUEST_CLOSED",
-                "the request is closed and never changes again",
-            ));
-        }
+        self.still_open(request)?;
         let mut change = self.change(request, action)?;
         if let Some(task) = request.task_id.as_ref().and_then(|id| self.session.task(id)) {
             self.tell_client(request, task, &mut change);
@@ -180,6 +176,17 @@ impl<'s> Draft<'s> {
             change,
         });
         Ok(answer(&changed))
+    }
+
+    /// Whether something may still happen to a request.
+    pub(super) fn still_open(&self, request: &Request) -> Result<(), Refusal> {
+        if request.state_at(self.now()).is_closed() {
+            return Err(precondition(
+                "REQUEST_CLOSED",
+                "the request is closed and never changes again",
+            ));
+        }
+        Ok(())
     }
 
     /// Whether the request is the caller's to do this to.
