@@ -20,8 +20,8 @@ use std::collections::BTreeSet;
 
 use a2a_edge::coordination::catalogue;
 use a2a_edge::params::Shape;
-use fields_of::{Limit, claim_limits, limit, presence_limits};
-use refusals::{chars, create, fields, list, participant, refused, update};
+use fields_of::{Limit, asked, claim_limits, limit, presence_limits, talk_limits};
+use refusals::{chars, create, distinct, fields, list, participant, refused, update};
 use serde_json::{Value, json};
 use support::{Bench, COORDINATION, OPERATOR};
 
@@ -263,6 +263,7 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
     ];
     limits.extend(presence_limits());
     limits.extend(claim_limits(bench, request));
+    limits.extend(talk_limits(bench, request));
     for priority in ["high", "medium", "low", "none"] {
         limits.push(limit(
             create,
@@ -275,8 +276,18 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
     limits
 }
 
-fn minimal(operation: &str, request: &str) -> Value {
+fn minimal(bench: &Bench, operation: &str, request: &str) -> Value {
     match operation {
+        "questions:ask" => json!({"body": "Which?"}),
+        "questions:answer" => json!({"questionId": asked(bench), "choice": "a"}),
+        "inbox:update" => {
+            asked(bench);
+            let inbox = bench
+                .coordinate(&bench.owner, "inbox:list", &json!({"state": "all"}))
+                .ok();
+            json!({"itemIds": [inbox["items"][0]["itemId"]], "state": "acknowledged"})
+        }
+        "decisions:record" => json!({"title": "t", "decision": "d"}),
         "requests:create" => json!({"title": "t"}),
         "requests:update" => json!({"requestId": request, "action": "progress"}),
         "claims:check" => json!({"resources": [{"resourceId": "a"}]}),
@@ -300,7 +311,7 @@ fn every_field_takes_its_last_value_and_refuses_the_next() {
         at,
     } in limits(&bench, &request)
     {
-        let mut body = minimal(operation, &request);
+        let mut body = minimal(&bench, operation, &request);
         body[field] = good;
         let reply = bench.coordinate(&bench.owner, operation, &body);
         assert_eq!(reply.status, 200, "{operation} {field}: {}", reply.body);
@@ -331,7 +342,7 @@ fn every_parameter_of_the_catalogue_has_a_limit_that_is_tested_and_refuses_anoth
                 "{}",
                 param.name
             );
-            let mut body = minimal(&operation.name.replace('.', ":"), &request);
+            let mut body = minimal(&bench, &operation.name.replace('.', ":"), &request);
             body[param.name] = match param.shape {
                 Shape::Object(_) => json!("no object"),
                 _ => json!({"an": "object"}),
@@ -372,8 +383,8 @@ fn the_limits_of_the_owners_verbs_hold() {
         ),
         (
             "tasks:ask",
-            ask(json!("b"), list(20, &chars(200))),
-            ask(json!("b"), list(21, &json!("c"))),
+            ask(json!("b"), distinct(20)),
+            ask(json!("b"), distinct(21)),
             "choices",
         ),
         (

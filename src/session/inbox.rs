@@ -2,7 +2,7 @@
 //!
 //! An item is kept once, whoever it is for; what a participant makes of it is a mark on it. That bounds what an inbox
 //! takes: the session keeps its last [`ADDRESSED`] items to participants by name and its last [`BROADCASTS`] to all of
-//! them, so that at worst there is one mark for each of the latter and each participant. That a claim lapsed is read
+//! them, so that at worst there is one mark, of some eight bytes in a snapshot, for each of the latter and each participant. That a claim lapsed is read
 //! from the claims, so that it is told the moment it happens, and nothing but a mark is ever kept of it.
 
 use std::borrow::Cow;
@@ -120,12 +120,39 @@ enum Audience {
     Everyone,
 }
 
-/// What one reader made of an item.
+/// What one reader made of an item. There may be many, so that a snapshot holds each as a digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "u8", into = "u8")]
 struct Mark {
     state: ItemState,
     /// Whether the matter was settled by then.
     settled: bool,
+}
+
+const SETTLED: u8 = 4;
+
+impl From<Mark> for u8 {
+    fn from(mark: Mark) -> Self {
+        let state = match mark.state {
+            ItemState::Pending => 0,
+            ItemState::Acknowledged => 1,
+            ItemState::Resolved => 2,
+        };
+        state | if mark.settled { SETTLED } else { 0 }
+    }
+}
+
+impl From<u8> for Mark {
+    fn from(digit: u8) -> Self {
+        Self {
+            state: match digit & !SETTLED {
+                0 => ItemState::Pending,
+                1 => ItemState::Acknowledged,
+                _ => ItemState::Resolved,
+            },
+            settled: digit & SETTLED != 0,
+        }
+    }
 }
 
 /// An item as the session keeps it.
@@ -312,6 +339,7 @@ impl Session {
                 let title = decision.title.as_str();
                 (Kind::Decision, &decision.decision_id, title, Audience::Everyone)
             }
+            // Proposals and reviews of knowledge have their items here, as soon as there are events of them.
             _ => return None,
         };
         Some(Kept {

@@ -67,3 +67,8 @@ pub fn chars(count: usize) -> Value {
 pub fn list(count: usize, of: &Value) -> Value {
     json!(vec![of; count])
 }
+
+/// So many lines of 200 characters, no two alike.
+pub fn distinct(count: usize) -> Value {
+    json!((0..count).map(|it| format!("{it:é>200}")).collect::<Vec<_>>())
+}
