@@ -1,9 +1,10 @@
 //! The inbox: what each participant is told of, made from the events and from nothing else (session coordination, §9).
 //!
-//! An item is kept once, whoever it is for; what a participant makes of it is a mark on it. That bounds what an inbox
-//! takes: the session keeps its last [`ADDRESSED`] items to participants by name and its last [`BROADCASTS`] to all of
-//! them, so that at worst there is one mark, of some eight bytes in a snapshot, for each of the latter and each participant. That a claim lapsed is read
-//! from the claims, so that it is told the moment it happens, and nothing but a mark is ever kept of it.
+//! An item is kept once, whoever it is for; what a participant makes of it is a mark on it. That bounds what inboxes
+//! take: the session keeps its last [`ADDRESSED`] items to participants by name and its last [`BROADCASTS`] to all of
+//! them, so that at worst there is a mark, of some eight bytes in a snapshot, for each of the latter and each
+//! participant. That a claim lapsed is read from the claims, so that it is told the moment it happens, and nothing but
+//! a mark is ever kept of it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -339,7 +340,7 @@ impl Session {
                 let title = decision.title.as_str();
                 (Kind::Decision, &decision.decision_id, title, Audience::Everyone)
             }
-            // Proposals and reviews of knowledge have their items here, as soon as there are events of them.
+            // Knowledge is news here, too: a proposal to those who decide, its review to whoever proposed it.
             _ => return None,
         };
         Some(Kept {
