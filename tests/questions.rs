@@ -302,3 +302,86 @@ fn a_decision_takes_the_place_of_one_that_holds() {
     let reply = record(json!({"supersedes": "decision-x", "workstreamId": "ws-x"}));
     assert_eq!(reason(&reply), "WORKSTREAM_NOT_FOUND");
 }
+
+#[test]
+fn a_held_request_waits_for_one_who_decides_and_only_those_read_why() {
+    let bench = Bench::new();
+    let (task, request) = claimed_ask(&bench);
+    let hold = |token: &str, more: Value| {
+        let mut body = json!({"requestId": request, "action": "hold", "gate": "tool-approval", "reason": "rm -rf build"});
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        bench.coordinate(token, "requests:update", &body)
+    };
+    assert_eq!(reason(&hold(&bench.owner, json!({}))), "NOT_OWNER");
+    for (more, field) in [
+        (json!({"reason": " "}), "reason"),
+        (json!({"gate": null}), "gate"),
+        (json!({"gate": "task-proposal"}), "gate"),
+    ] {
+        assert_eq!(hold(&bench.member, more).refused().2, field);
+    }
+    let of = |more: Value| {
+        let mut body = more;
+        body["taskId"] = json!(task);
+        body
+    };
+    let reply = bench.operate(&bench.owner, "tasks:approve", &of(json!({})));
+    assert_eq!(reason(&reply), "NO_OPEN_GATE");
+    for (verb, said, verdict) in [
+        ("tasks:approve", json!({}), "Approved."),
+        (
+            "tasks:decline",
+            json!({"reason": "Not that one."}),
+            "Not that one.",
+        ),
+    ] {
+        let held = hold(&bench.member, json!({})).ok();
+        assert_eq!(held["request"]["state"], "claimed");
+        let seen = bench.task(&bench.client, support::GATE, &task).ok();
+        assert_eq!(seen["status"]["state"], "TASK_STATE_AUTH_REQUIRED");
+        assert_eq!(
+            seen["status"]["message"]["metadata"][support::GATE]["gates"][0]["type"],
+            "tool-approval"
+        );
+        let open = bench.operate(&bench.owner, "tasks:list", &json!({})).ok();
+        assert_eq!(open["tasks"][0]["gate"]["reason"], "rm -rf build");
+        let listed = bench.coordinate(&bench.member, "requests:list", &json!({})).ok();
+        for told in [&held, &seen, &listed] {
+            assert!(!told.to_string().contains("rm -rf"), "{told}");
+        }
+        bench.operate(&bench.owner, verb, &of(said)).ok();
+        assert_eq!(state_of(&bench, &task), "TASK_STATE_WORKING", "{verb}");
+        let kept = bench.state();
+        let note = kept.request(&request).unwrap().notes.last().unwrap().clone();
+        assert_eq!(
+            (note.body.as_str(), note.from),
+            (verdict, participant(&bench, &bench.owner))
+        );
+        let seen = bench.task(&bench.client, "", &task).ok();
+        assert!(!seen.to_string().contains(verdict), "{seen}");
+    }
+    // With no gate to decide, declining is the ask's again.
+    bench.operate(&bench.owner, "tasks:decline", &of(json!({}))).ok();
+    assert_eq!(state_of(&bench, &task), "TASK_STATE_REJECTED");
+    assert_eq!(reason(&hold(&bench.member, json!({}))), "REQUEST_CLOSED");
+}
+
+#[test]
+fn a_hold_of_an_approved_handoff_does_not_undo_its_approval() {
+    let bench = Bench::new();
+    let handoff = json!({"metadata": {support::WORK: {"skill": "handoff", "title": "t"}}});
+    let task = bench.send(&bench.client, "", &handoff).ok()["task"]["id"].clone();
+    let of = json!({ "taskId": task });
+    bench.operate(&bench.owner, "tasks:approve", &of).ok();
+    let task = task.as_str().unwrap();
+    let request = bench.state().task(task).unwrap().request_id.clone().unwrap();
+    update(&bench, &bench.member, &request, "claim").ok();
+    update(&bench, &bench.member, &request, "hold").ok();
+    assert_eq!(state_of(&bench, task), "TASK_STATE_AUTH_REQUIRED");
+    bench.operate(&bench.owner, "tasks:decline", &of).ok();
+    assert_eq!(state_of(&bench, task), "TASK_STATE_WORKING");
+    update(&bench, &bench.member, &request, "complete").ok();
+    assert_eq!(state_of(&bench, task), "TASK_STATE_COMPLETED");
+}

@@ -260,6 +260,9 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
             "artifacts[1].parts",
         ),
         limit(change, "assignee", chars(64), chars(65), "assignee"),
+        limit(change, "gate", json!("scope"), json!("task-proposal"), "gate"),
+        limit(change, "gate", json!("tool-approval"), json!("wake"), "gate"),
+        limit(change, "reason", chars(2_000), chars(2_001), "reason"),
     ];
     limits.extend(presence_limits());
     limits.extend(claim_limits(bench, request));

@@ -620,6 +620,7 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "gateOpened",
         "inboxUpdated",
         "mailPosted",
+        "noted",
         "participantAdded",
         "participantRevoked",
         "presenceAnnounced",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::claim::Claim;
 use super::event::{Commit, Event};
 use super::request::{Request, RequestChange, RequestState, Stage};
-use super::task::{Choice, Decision, TaskRecord, WorkStatus};
+use super::task::{Choice, Decision, TASK_PROPOSAL, TaskRecord, WorkStatus};
 use super::{KEY_LIFE_MS, KeyUse, SendRecord, Session};
 use crate::time::Timestamp;
 
@@ -228,13 +228,18 @@ fn touch(task: &mut TaskRecord, event: &Event, commit: &Commit) {
             choice,
             ..
         } => {
-            if let Some(gate) = task.gates.iter_mut().find(|gate| gate.id == *gate_id) {
-                gate.decision = Some(Decision {
-                    answer: answer.clone(),
-                    choice: *choice,
-                    by: commit.by.clone().unwrap_or_default(),
-                    at: commit.at,
-                });
+            let mut gates = task.gates.iter_mut();
+            let Some(gate) = gates.find(|gate| gate.id == *gate_id) else {
+                return;
+            };
+            gate.decision = Some(Decision {
+                answer: answer.clone(),
+                choice: *choice,
+                by: commit.by.clone().unwrap_or_default(),
+                at: commit.at,
+            });
+            if gate.gate_type != TASK_PROPOSAL {
+                return;
             }
             if let Some(item) = &mut task.work_item {
                 item.approved = *choice == Choice::Approve;

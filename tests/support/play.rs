@@ -462,7 +462,7 @@ impl Play {
             Some(Some(Stage::Review)),
             Some(Some(Stage::Landing)),
         ];
-        let action = match self.random.below(14) {
+        let action = match self.random.below(15) {
             0..=4 => Action::Claim { note: None },
             5..=6 => Action::Unclaim { note },
             7..=9 => Action::Progress {
@@ -472,6 +472,11 @@ impl Play {
             },
             10..=11 => Action::Complete { note, artifacts },
             12 => Action::Cancel { note },
+            13 => Action::Hold {
+                gate: self.random.pick::<&str>(&["tool-approval", "scope"]).to_string(),
+                reason: "proposedBy: it needs the production keys".into(),
+                note,
+            },
             _ => Action::Reassign {
                 assignee: self.participant_id(),
                 note,

@@ -56,10 +56,7 @@ fn an_agent_waits_for_a_question_and_answers_it() {
                 ],
             )
             .ended(0);
-        assert!(
-            asked.out.contains("\nbody\n> Merge now?\\u{202e}\n"),
-            "{asked:?}"
-        );
+        assert!(asked.out.contains("\nbody\n> Merge now?\\u{202e}\n"), "{asked:?}");
         waiting.join().unwrap()
     });
     let (item, question) = (text(&came, "/items/0/itemId"), text(&came, "/items/0/subjectId"));

@@ -75,6 +75,15 @@ pub enum Action {
         /// Why.
         note: Option<String>,
     },
+    /// The caller needs a deciding participant's approval to go on.
+    Hold {
+        /// `tool-approval` or `scope`.
+        gate: String,
+        /// Of what, for those who decide alone: at most 2,000 characters.
+        reason: String,
+        /// A remark.
+        note: Option<String>,
+    },
 }
 
 fn answer(request: &Request) -> Answer {
@@ -168,6 +177,9 @@ impl<'s> Draft<'s> {
         let mut change = self.change(request, action)?;
         if let Some(task) = request.task_id.as_ref().and_then(|id| self.session.task(id)) {
             self.tell_client(request, task, &mut change);
+            if let Action::Hold { gate, reason, .. } = action {
+                self.raise_hold(task, gate, reason);
+            }
         }
         let mut changed = request.clone();
         changed.change(&change, self.now());
@@ -195,9 +207,10 @@ impl<'s> Draft<'s> {
         let decides = caller.role.decides();
         let allowed = match action {
             Action::Claim { .. } => return Ok(()),
-            Action::Unclaim { .. } | Action::Progress { .. } | Action::Complete { .. } => {
-                request.is_assigned_to(&caller.participant_id)
-            }
+            Action::Unclaim { .. }
+            | Action::Progress { .. }
+            | Action::Complete { .. }
+            | Action::Hold { .. } => request.is_assigned_to(&caller.participant_id),
             Action::Cancel { .. } => decides || request.created_by == caller.participant_id,
             Action::Reassign { .. } => decides,
         };
@@ -257,6 +270,9 @@ impl<'s> Draft<'s> {
                 artifacts: artifacts.clone(),
             },
             Action::Cancel { note } => RequestChange::Cancelled {
+                note: self.note(note.as_deref()),
+            },
+            Action::Hold { note, .. } => RequestChange::Noted {
                 note: self.note(note.as_deref()),
             },
             Action::Reassign { assignee, note } => {
