@@ -122,3 +122,36 @@ fn a_decision_is_recorded_and_superseded() {
     assert!(refused.err.contains("DECISION_SUPERSEDED"), "{refused:?}");
     desk.stop();
 }
+
+#[test]
+fn a_held_request_waits_for_the_owner_who_reads_why() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &[]);
+    let made = desk
+        .run_as("owner", &["requests", "create", "Tidy up", "--json"])
+        .ended(0)
+        .json();
+    let (request, task) = (text(&made, "/request/requestId"), text(&made, "/request/taskId"));
+    desk.run_as("member", &["requests", "claim", &request]).ended(0);
+    let hold = [
+        "requests",
+        "hold",
+        &request,
+        "--gate",
+        "tool-approval",
+        "--reason",
+        "rm -rf build",
+    ];
+    let held = desk.run_as("member", &hold).ended(0);
+    assert!(
+        held.out.contains(&format!("a2a-edge approve {task}\n")),
+        "{held:?}"
+    );
+    let open = desk.run_as("owner", &["task", "open"]).ended(0);
+    assert!(open.out.contains("\nreason\n> rm -rf build\n"), "{open:?}");
+    let no = desk.run_as("owner", &["decline", &task, "--reason", "Not that one."]);
+    no.ended(0);
+    let listed = desk.run_as("member", &["requests", "list", "--full"]).ended(0);
+    assert!(listed.out.contains("> Not that one.\n"), "{listed:?}");
+    desk.stop();
+}

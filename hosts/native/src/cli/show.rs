@@ -276,8 +276,10 @@ pub(super) fn desk_task(task: &Value) -> String {
         ("request", cell(task, "/requestId")),
     ]);
     let title = task.get("title").and_then(Value::as_str).unwrap_or_default();
+    let reason = task.pointer("/gate/reason").and_then(Value::as_str);
     format!(
-        "{text}{}{}{}",
+        "{text}{}{}{}{}",
+        block("reason", reason.unwrap_or_default()),
         block("title", title),
         criteria(draft),
         lines("writes", draft, "writes")
