@@ -13,8 +13,9 @@ use crate::agent::Failed;
 use crate::exchange::{self, Card, Creation, Exchange, Plan, Poll};
 use crate::http::answer::{Form, failure};
 use crate::refusal::{Code, Refusal};
-use crate::session::Session;
-use crate::store::{Bell, Store, StoreError};
+use crate::session::event::Span;
+use crate::session::{Commit, Session};
+use crate::store::{Bell, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
@@ -106,7 +107,7 @@ fn told<H: Host>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
                 StoreError::Unavailable(_) => {
                     Refusal::new(Code::Unavailable, "the desk can't reach its storage; try again")
                 }
-                StoreError::Corrupt(_) => Refusal::new(Code::Internal, "the desk met an internal error"),
+                StoreError::Corrupt(_) => Refusal::internal(),
             }
         }
     };
@@ -156,8 +157,26 @@ async fn call<H: Host>(host: &H, desk: &Desk, exchange: &mut Exchange) -> Answer
                 host.bell().wait(absent.id(), after, until).await;
                 seat = absent.refreshed(host).await?;
             }
+            Poll::Log(span) => {
+                // Others need not wait for it: what the log holds does not change.
+                let absent = seat.leave();
+                exchange.supply(history(host, absent.id(), span).await?);
+                seat = absent.refreshed(host).await?;
+            }
         }
     }
+}
+
+/// A stretch of a session's log.
+async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<Commit>, StoreError> {
+    let records = host.store().history(session_id, span.after, span.most).await?;
+    let read = |record: &Record| {
+        Commit::read(&record.bytes).map_err(|why| {
+            let what = format!("session {session_id}: commit {}: {why}", record.seq);
+            StoreError::Corrupt(what)
+        })
+    };
+    records.iter().map(read).collect()
 }
 
 /// Decides until the commit is in, or nothing needs to be committed.

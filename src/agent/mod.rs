@@ -76,8 +76,6 @@ pub struct Follow {
 /// What the answer is made from.
 #[derive(Debug)]
 enum Goal {
-    /// This value, as it is.
-    Ready(Value),
     /// This message.
     Message(Box<Message>),
     /// A word that a message was received which opened no task.
@@ -253,7 +251,6 @@ impl Follow {
     /// When the task is no longer the caller's to see.
     pub fn poll(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Result<Poll, Failed> {
         let value = match &self.goal {
-            Goal::Ready(value) => value.clone(),
             Goal::Message(message) => self.direct((**message).clone(), now),
             Goal::Received { mail_id } => {
                 let mail = session

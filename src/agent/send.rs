@@ -162,7 +162,8 @@ pub(super) fn send(
             }
         }
         Answer::Mail(mail_id) => Goal::Received { mail_id },
-        Answer::Object(value) => Goal::Ready(value),
+        // A send is answered with neither.
+        Answer::Object(_) | Answer::Remembered(_) => return Err(Refusal::internal()),
     };
     Ok((commit, params, goal))
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::{Call, Operation};
+use super::{Call, Handler, Operation};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::claim::{ClaimType, Wanted};
@@ -34,7 +34,7 @@ pub const CHECK: Operation = Operation {
         "What the caller would claim",
     )],
     about: "Tells which live claims would be in the way of the caller's",
-    handler: check,
+    handler: Handler::Session(check),
 };
 
 /// `claims.acquire`.
@@ -55,7 +55,7 @@ pub const ACQUIRE: Operation = Operation {
         Param::optional("requestId", Shape::Id, "The request it is for"),
     ],
     about: "Claims a resource for a while, or renews the caller's claim on it",
-    handler: acquire,
+    handler: Handler::Session(acquire),
 };
 
 /// `claims.release`.
@@ -65,7 +65,7 @@ pub const RELEASE: Operation = Operation {
     read_only: false,
     params: &[Param::required("claimId", Shape::Id, "Which")],
     about: "Gives a claim up before it lapses",
-    handler: release,
+    handler: Handler::Session(release),
 };
 
 fn claim_type(fields: Fields<'_>) -> ClaimType {

@@ -1,6 +1,6 @@
 //! `decisions.record`: what was agreed on, and why (session coordination, §9).
 
-use super::{Call, Operation};
+use super::{Call, Handler, Operation};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::decide::{Command, Decided, Idempotency, NewDecision};
@@ -24,7 +24,7 @@ pub const RECORD: Operation = Operation {
         Param::optional("workstreamId", Shape::Id, "The workstream it belongs to"),
     ],
     about: "Records a decision for everyone in the session",
-    handler: record,
+    handler: Handler::Session(record),
 };
 
 fn record(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {

@@ -3,7 +3,7 @@
 use serde::Deserialize as _;
 use serde_json::json;
 
-use super::{Call, Operation, page};
+use super::{Call, Handler, Operation, page};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::decide::{Command, Decided, Idempotency};
@@ -30,7 +30,7 @@ pub const LIST: Operation = Operation {
         page::TOKEN,
     ],
     about: "Lists what waits for the caller, oldest first",
-    handler: list,
+    handler: Handler::Session(list),
 };
 
 /// `inbox.update`.
@@ -47,7 +47,7 @@ pub const UPDATE: Operation = Operation {
         ),
     ],
     about: "Acknowledges, resolves or reopens items of the caller's inbox: all of them, or none",
-    handler: update,
+    handler: Handler::Session(update),
 };
 
 fn state(fields: Fields<'_>) -> Option<ItemState> {

@@ -15,11 +15,11 @@ pub mod questions;
 pub mod requests;
 pub mod resource;
 
-pub use operation::{Handler, Operation};
+pub use operation::{Handler, Operation, Read, Reply};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
-use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session};
+use crate::session::{Caller, Command, Commit, Context, Decided, Idempotency, Scope, Session};
 use crate::time::Timestamp;
 
 /// Identifies the extension.
@@ -72,11 +72,17 @@ pub fn allow(operation: &Operation, caller: &Caller) -> Result<(), Refusal> {
     }
 }
 
-/// Checks a call's fields and decides it: from the fields on to the state (session coordination, §9.2).
+/// Checks a call's fields and decides it: from the fields on to the state (session coordination, §9.2). A read that
+/// was answered with [`Reply::Log`] is called again with those commits as its `log`; all else takes none.
 ///
 /// # Errors
 /// The first check that fails.
-pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Result<Decided, Refusal> {
+pub fn invoke(
+    session: &Session,
+    operation: &Operation,
+    call: &Call<'_>,
+    log: Option<&[Commit]>,
+) -> Result<Reply, Refusal> {
     let mut found = crate::params::violations(operation.params, call.body);
     let key = if operation.read_only {
         None
@@ -86,8 +92,16 @@ pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Resu
     if !found.is_empty() {
         return Err(Refusal::violations(found));
     }
-    let idempotency = key.map(|key| Idempotency::of_body(key, operation.name, call.body));
-    (operation.handler)(session, call, idempotency)
+    match operation.handler {
+        Handler::Session(handler) => {
+            let idempotency = key.map(|key| Idempotency::of_body(key, operation.name, call.body));
+            handler(session, call, idempotency).map(Reply::Decided)
+        }
+        Handler::Log(handler) => Ok(match handler(session, call, log)? {
+            Read::Answer(answer) => Reply::Decided(Decided::read(answer)),
+            Read::Log(span) => Reply::Log(span),
+        }),
+    }
 }
 
 /// PERMISSION_DENIED SCOPE_REQUIRED.

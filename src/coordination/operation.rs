@@ -1,12 +1,40 @@
 //! What an operation is: its name, what it needs, what it takes, and what carries it out.
 
+use serde_json::Value;
+
 use super::Call;
 use crate::params::Param;
 use crate::refusal::Refusal;
-use crate::session::{Decided, Idempotency, Scope, Session};
+use crate::session::event::Span;
+use crate::session::{Commit, Decided, Idempotency, Scope, Session};
 
 /// What carries an operation out, once its scope and fields are checked.
-pub type Handler = fn(&Session, &Call<'_>, Option<Idempotency>) -> Result<Decided, Refusal>;
+#[derive(Clone, Copy, Debug)]
+pub enum Handler {
+    /// The session as it stands is all it needs.
+    Session(fn(&Session, &Call<'_>, Option<Idempotency>) -> Result<Decided, Refusal>),
+    /// A read of the log: called without commits first, then with those of the stretch that it asked for, and again
+    /// for as long as it asks.
+    Log(fn(&Session, &Call<'_>, Option<&[Commit]>) -> Result<Read, Refusal>),
+}
+
+/// What a read of the log came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Read {
+    /// The answer, a JSON object.
+    Answer(Value),
+    /// There is none without these commits.
+    Log(Span),
+}
+
+/// What an operation came to.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// A commit, if anything changes, and the answer.
+    Decided(Decided),
+    /// There is no answer without these commits.
+    Log(Span),
+}
 
 /// An operation of the extension.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Operation, page};
+use super::{Call, Handler, Operation, page};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::presence::{Presence, PresenceState, record};
@@ -23,7 +23,7 @@ pub const LIST: Operation = Operation {
         page::TOKEN,
     ],
     about: "Lists who takes part in the session, in the order they were admitted in",
-    handler: list,
+    handler: Handler::Session(list),
 };
 
 fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<Decided, Refusal> {

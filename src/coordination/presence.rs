@@ -3,7 +3,7 @@
 
 use serde::Deserialize as _;
 
-use super::{Call, Operation};
+use super::{Call, Handler, Operation};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::decide::{Command, Decided, Idempotency, NewPresence, NewStatus};
@@ -49,7 +49,7 @@ pub const ANNOUNCE: Operation = Operation {
         ),
     ],
     about: "Says that the caller is there",
-    handler: announce,
+    handler: Handler::Session(announce),
 };
 
 /// `status.announce`.
@@ -68,7 +68,7 @@ pub const STATUS: Operation = Operation {
         ),
     ],
     about: "Says how the caller is getting on, for the session's log",
-    handler: status,
+    handler: Handler::Session(status),
 };
 
 fn announce(

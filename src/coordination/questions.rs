@@ -1,6 +1,6 @@
 //! `questions.*`: what participants ask each other, and the clients of their tasks (session coordination, §9).
 
-use super::{Call, Operation};
+use super::{Call, Handler, Operation};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::decide::{Command, Decided, Idempotency, NewQuestion};
@@ -39,7 +39,7 @@ pub const ASK: Operation = Operation {
         Param::optional("workstreamId", Shape::Id, "The workstream it belongs to"),
     ],
     about: "Asks participants of the session, or the client of a request's task",
-    handler: ask,
+    handler: Handler::Session(ask),
 };
 
 /// `questions.answer`.
@@ -53,7 +53,7 @@ pub const ANSWER: Operation = Operation {
         Param::optional("choice", Shape::Line(200), "One of the question's choices"),
     ],
     about: "Answers a question, once",
-    handler: answer,
+    handler: Handler::Session(answer),
 };
 
 fn ask(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {

@@ -3,7 +3,7 @@
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::{Call, Operation, page};
+use super::{Call, Handler, Operation, page};
 use crate::dispatch::work::Priority;
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
@@ -51,7 +51,7 @@ pub const CREATE: Operation = Operation {
         ),
     ],
     about: "Asks the participants of the session for a piece of work",
-    handler: create,
+    handler: Handler::Session(create),
 };
 
 /// `requests.list`.
@@ -79,7 +79,7 @@ pub const LIST: Operation = Operation {
         page::TOKEN,
     ],
     about: "Lists the requests of the session, oldest first",
-    handler: list,
+    handler: Handler::Session(list),
 };
 
 /// `requests.update`.
@@ -120,7 +120,7 @@ pub const UPDATE: Operation = Operation {
         ),
     ],
     about: "Takes a request, gives it back, moves it on, ends it",
-    handler: update,
+    handler: Handler::Session(update),
 };
 
 fn create(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {

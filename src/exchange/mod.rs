@@ -5,6 +5,8 @@
 //! nor randomness is taken from anywhere but the arguments, so that every host answers the same.
 
 mod creation;
+mod operation;
+mod recall;
 mod work;
 
 use http::{Request, Response};
@@ -19,6 +21,7 @@ use crate::http::answer::{self, Form, failure, success};
 use crate::http::read;
 use crate::http::route::{NoRoute, Route, Target, route};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
+use crate::session::event::Span;
 use crate::session::{Caller, Commit, Session, Token};
 use crate::time::Timestamp;
 use work::{Outcome, Work};
@@ -158,6 +161,8 @@ pub enum Poll {
     Ready(Response<Vec<u8>>),
     /// Nothing yet: look again when the session has moved on, at the latest then.
     Wait(Timestamp),
+    /// Nothing without these commits of the session's log: [`supply`](Exchange::supply) them, then look again.
+    Log(Span),
 }
 
 impl Exchange {
@@ -243,6 +248,17 @@ impl Exchange {
             return Err(read::unauthenticated().into());
         };
         outcome.poll(desk, || still(session, caller), now)
+    }
+
+    /// The commits that [`Poll::Log`] asked for, in order and without a gap; fewer where the log ends before.
+    pub fn supply(&mut self, commits: Vec<Commit>) {
+        if let Some(Entered {
+            outcome: Some(outcome),
+            ..
+        }) = &mut self.entered
+        {
+            outcome.supply(commits);
+        }
     }
 
     /// From now on the answer is what there is.

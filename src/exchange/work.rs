@@ -3,10 +3,12 @@
 use http::Request;
 use serde_json::{Map, Value, json};
 
+use super::operation::{Invocation, Reading};
+use super::recall::Recall;
 use super::{Poll, no_such_session};
 use crate::agent::operator::{self, Verb};
 use crate::agent::{self, Failed, Follow};
-use crate::coordination::{self, Operation, catalogue};
+use crate::coordination::{self, catalogue};
 use crate::desk::Desk;
 use crate::extension::{Method, RequestContext, header as extensions};
 use crate::http::answer::{Form, success};
@@ -25,11 +27,7 @@ pub(super) enum Work {
         requested: Vec<String>,
     },
     /// An operation of session coordination.
-    Extension {
-        operation: &'static Operation,
-        body: Map<String, Value>,
-        echo: Option<String>,
-    },
+    Extension(Invocation),
     /// A verb of those who decide.
     Operator {
         verb: &'static Verb,
@@ -44,9 +42,13 @@ pub(super) enum Outcome {
     Follow(Box<Follow>),
     /// The answer, with the extensions that were active.
     Answer(Answer, Option<String>),
+    /// The answer is in the session's log.
+    Read(Box<Reading>),
+    /// The answer was given before.
+    Recall(Recall),
 }
 
-type Decided = (Option<Commit>, Outcome);
+pub(super) type Decided = (Option<Commit>, Outcome);
 
 impl Work {
     pub(super) fn core(
@@ -117,11 +119,11 @@ impl Work {
         let operation = operation.ok_or_else(|| refuse(unsupported(segment)))?;
         coordination::allow(operation, caller).map_err(refuse)?;
         let body = read::body(request).map_err(refuse)?;
-        Ok(Self::Extension {
+        Ok(Self::Extension(Invocation {
             operation,
             body,
             echo,
-        })
+        }))
     }
 
     pub(super) fn operator(
@@ -160,34 +162,24 @@ impl Work {
                 let step = agent::begin(desk, session, call)?;
                 Ok((step.commit, Outcome::Follow(Box::new(step.follow))))
             }
-            Self::Extension {
-                operation,
-                body,
-                echo,
-            } => {
-                let call = coordination::Call {
-                    caller: caller.clone(),
-                    now,
-                    entropy,
-                    body,
-                };
-                match coordination::invoke(session, operation, &call) {
-                    Ok(decided) => Ok((decided.commit, Outcome::Answer(decided.answer, echo.clone()))),
-                    Err(refusal) => Err(Failed {
-                        echo: echo.clone(),
-                        refusal,
-                    }),
-                }
-            }
+            Self::Extension(invocation) => invocation.decide(session, caller, now, entropy),
             Self::Operator { verb, body } => {
                 let ruled = operator::rule(session, verb, body, caller, now, entropy)?;
-                Ok((ruled.commit, Outcome::Answer(ruled.answer, None)))
+                Ok((ruled.commit, Outcome::of(ruled.answer, None)))
             }
         }
     }
 }
 
 impl Outcome {
+    /// The outcome whose answer is `answer`.
+    pub(super) fn of(answer: Answer, echo: Option<String>) -> Self {
+        match answer {
+            Answer::Remembered(seq) => Self::Recall(Recall::new(seq, echo)),
+            answer => Self::Answer(answer, echo),
+        }
+    }
+
     /// Looks for the answer; the session is only asked for where the answer is in it.
     pub(super) fn poll<'a>(
         &mut self,
@@ -204,6 +196,17 @@ impl Outcome {
                 let object = answer.clone().into_object();
                 Ok(Poll::Ready(success(Form::Coordination, &object, echo.as_deref())))
             }
+            Self::Read(reading) => reading.poll(session()?, now),
+            Self::Recall(recall) => recall.poll(),
+        }
+    }
+
+    /// What the answer is to be read from.
+    pub(super) fn supply(&mut self, commits: Vec<Commit>) {
+        match self {
+            Self::Read(reading) => reading.supply(commits),
+            Self::Recall(recall) => recall.supply(commits),
+            Self::Follow(_) | Self::Answer(..) => {}
         }
     }
 

@@ -6,7 +6,7 @@ use super::claim::Claim;
 use super::event::{Commit, Event};
 use super::request::{Request, RequestChange, RequestState, Stage};
 use super::task::{Choice, Decision, TASK_PROPOSAL, TaskRecord, WorkStatus};
-use super::{KEY_LIFE_MS, KeyUse, SendRecord, Session};
+use super::{KEY_LIFE_MS, KeptKey, KeyUse, SendRecord, Session};
 use crate::time::Timestamp;
 
 impl Session {
@@ -38,7 +38,11 @@ impl Session {
                 .remembered
                 .entry(remembered.credential_id.clone())
                 .or_default();
-            keys.insert(remembered.key.clone(), remembered.clone());
+            let kept = KeptKey {
+                fingerprint: remembered.fingerprint.clone(),
+                seq: commit.seq,
+            };
+            keys.insert(remembered.key.clone(), kept);
             self.key_uses.push_back(KeyUse {
                 at: commit.at,
                 credential: remembered.credential_id.clone(),

@@ -216,6 +216,15 @@ pub struct Remembered {
     pub answer: Value,
 }
 
+/// A stretch of a session's log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// It begins behind the commit of this number.
+    pub after: u64,
+    /// It has this many commits, or fewer where the log ends before.
+    pub most: usize,
+}
+
 /// One step of a session: all of it is recorded, or nothing is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -35,7 +35,6 @@ use crate::time::Timestamp;
 use claim::Claims;
 use credential::Credential;
 use decision::Decision;
-use event::Remembered;
 use inbox::Inbox;
 use participant::Participant;
 use presence::Presence;
@@ -57,6 +56,15 @@ pub struct SendRecord {
     pub task_id: Option<String>,
     /// The message of the session it became.
     pub mail_id: String,
+}
+
+/// What an idempotency key was used for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct KeptKey {
+    /// SHA-256 of the operation and its parameters, as base 32.
+    fingerprint: String,
+    /// The commit that remembers the answer. The log has it; the state would grow with every answer.
+    seq: u64,
 }
 
 /// Which idempotency keys were used when, oldest first.
@@ -104,7 +112,7 @@ pub struct Session {
     /// By client, then by the message id it chose.
     sends: BTreeMap<String, BTreeMap<String, SendRecord>>,
     /// By credential, then by key.
-    remembered: BTreeMap<String, BTreeMap<String, Remembered>>,
+    remembered: BTreeMap<String, BTreeMap<String, KeptKey>>,
     key_uses: VecDeque<KeyUse>,
 }
 

@@ -203,6 +203,8 @@ pub enum Answer {
     Task(String),
     /// A direct message: the message of the session that the client's became.
     Mail(String),
+    /// What the commit of this number remembers: its operation is repeated.
+    Remembered(u64),
 }
 
 impl Answer {
@@ -211,7 +213,7 @@ impl Answer {
     pub fn into_object(self) -> Value {
         match self {
             Self::Object(object) => object,
-            Self::Task(_) | Self::Mail(_) => json!({}),
+            Self::Task(_) | Self::Mail(_) | Self::Remembered(_) => json!({}),
         }
     }
 }
@@ -295,7 +297,10 @@ impl Session {
     /// The first check that fails; the session is as it was.
     pub fn decide(&self, command: &Command, context: &Context) -> Result<Decided, Refusal> {
         if let Some(known) = self.recall(context)? {
-            return Ok(Decided::read(known));
+            return Ok(Decided {
+                commit: None,
+                answer: Answer::Remembered(known),
+            });
         }
         let mut draft = Draft {
             session: self,
@@ -345,15 +350,15 @@ impl Session {
         Answer::Object(json!({ "task": summary }))
     }
 
-    /// The stored answer to a repeat, or a refusal when the key was used for something else.
-    fn recall(&self, context: &Context) -> Result<Option<Value>, Refusal> {
+    /// The commit that remembers the answer to a repeat, or a refusal when the key was used for something else.
+    fn recall(&self, context: &Context) -> Result<Option<u64>, Refusal> {
         let Some(idempotency) = &context.idempotency else {
             return Ok(None);
         };
         let keys = self.remembered.get(&context.caller.credential_id);
         match keys.and_then(|keys| keys.get(&idempotency.key)) {
             None => Ok(None),
-            Some(kept) if kept.fingerprint == idempotency.fingerprint => Ok(Some(kept.answer.clone())),
+            Some(kept) if kept.fingerprint == idempotency.fingerprint => Ok(Some(kept.seq)),
             Some(_) => Err(Refusal::coordination(
                 Code::AlreadyExists,
                 "IDEMPOTENCY_KEY_REUSED",
