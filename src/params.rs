@@ -75,6 +75,8 @@ pub enum Shape {
     Flag,
     /// Up to this many entries of one shape; one at least where it is required.
     List(usize, &'static Shape),
+    /// As a list, with no two entries alike.
+    Set(usize, &'static Shape),
     /// An object with these members; others are ignored.
     Object(&'static [Param]),
     /// A resource id: a path, a glob or `scheme:id`.
@@ -132,8 +134,10 @@ fn rule(shape: Shape, required: bool) -> String {
         Shape::ChoiceOrNull(names) => format!("expected null or one of: {}", names.join(", ")),
         Shape::Integer(least, most) => format!("expected a whole number from {least} to {most}"),
         Shape::Flag => "expected true or false".to_owned(),
-        Shape::List(limit, _) if required => format!("expected a list of 1 to {limit} entries"),
-        Shape::List(limit, _) => format!("expected a list of at most {limit} entries"),
+        Shape::List(limit, _) | Shape::Set(limit, _) if required => {
+            format!("expected a list of 1 to {limit} entries")
+        }
+        Shape::List(limit, _) | Shape::Set(limit, _) => format!("expected a list of at most {limit} entries"),
         Shape::Object(_) => "expected an object".to_owned(),
         Shape::Resource => "expected a resource id: a path, a glob or scheme:id".to_owned(),
         Shape::HttpsUrl(limit) => format!("expected an absolute https URL of at most {limit} characters"),
@@ -163,11 +167,20 @@ fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Ve
             .as_u64()
             .is_some_and(|number| (u64::from(least)..=u64::from(most)).contains(&number)),
         (Shape::Flag, Value::Bool(_)) => true,
-        (Shape::List(limit, of), Value::Array(items))
+        (Shape::List(limit, of) | Shape::Set(limit, of), Value::Array(items))
             if items.len() <= limit && !(required && items.is_empty()) =>
         {
+            let distinct = matches!(shape, Shape::Set(..));
             for (index, item) in items.iter().enumerate() {
-                check(*of, true, item, &format!("{path}[{index}]"), found);
+                let path = format!("{path}[{index}]");
+                check(*of, true, item, &path, found);
+                if distinct && items.iter().take(index).any(|before| before == item) {
+                    fault(
+                        found,
+                        &path,
+                        "expected an entry unlike those before it".to_owned(),
+                    );
+                }
             }
             true
         }
@@ -318,6 +331,7 @@ mod tests {
         Param::optional("count", Shape::Integer(1, 50), ""),
         Param::optional("flag", Shape::Flag, ""),
         Param::optional("list", Shape::List(2, &Shape::Line(2)), ""),
+        Param::optional("set", Shape::Set(2, &Shape::Line(2)), ""),
         Param::optional("artifacts", Shape::List(1, &Shape::Artifact), ""),
         Param::optional("on", Shape::Resource, ""),
         Param::optional("url", Shape::HttpsUrl(20), ""),
@@ -360,6 +374,9 @@ mod tests {
             ("flag", json!(false), json!("false")),
             ("list", json!(["a", "b"]), json!(["a", "b", "c"])),
             ("list", json!([]), json!({})),
+            ("list", json!(["a", "a"]), json!("a")),
+            ("set", json!(["a", "b"]), json!(["a", "b", "c"])),
+            ("set", json!([]), json!({})),
             ("on", json!("src/**"), json!("src/../x")),
             ("on", json!("é".repeat(512)), json!("é".repeat(513))),
             (
@@ -385,6 +402,11 @@ mod tests {
     #[test]
     fn entries_and_their_members_are_named() {
         assert_eq!(faults("list", json!(["a", "abc"])), ["list[1]"]);
+        assert_eq!(faults("set", json!(["a", "a"])), ["set[1]"]);
+        assert_eq!(
+            faults("set", json!(["abc", "abc"])),
+            ["set[0]", "set[1]", "set[1]"]
+        );
         assert_eq!(faults("artifacts", json!([{"parts": [{}]}])).len(), 2);
         assert_eq!(faults("artifacts", json!(["x"])), ["artifacts[0]"]);
         assert_eq!(faults("client", json!({})), ["client.name", "client.uses"]);
@@ -412,7 +434,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(name in "title|body|id|stage|count|list|artifacts|on|client|clients", text in ".{0,12}", n in any::<f64>()) {
+        fn never_panics(name in "title|body|id|stage|count|list|set|artifacts|on|client|clients", text in ".{0,12}", n in any::<f64>()) {
             let _ = faults(&name, json!([text.clone(), n, {"parts": text.clone()}]));
             let _ = faults(&name, json!(n));
             let _ = faults(&name, json!(text));

@@ -77,6 +77,39 @@ fn a_proposal_changes_no_entry_until_it_is_accepted() {
 }
 
 #[test]
+fn who_decides_is_told_of_a_proposal_and_its_author_of_the_review() {
+    let bench = Bench::new();
+    let admin = bench.admit("admin");
+    let inbox = |token: &str, body: Value| {
+        let found = bench.coordinate(token, "inbox:list", &body).ok();
+        found["items"].as_array().unwrap().clone()
+    };
+    let proposal = propose(&bench, &json!({}));
+    for token in [&bench.owner, &admin] {
+        let items = inbox(token, json!({"kinds": ["proposal"]}));
+        assert_eq!(items.len(), 1);
+        assert_eq!(items[0]["subjectId"], proposal["proposalId"]);
+        assert_eq!(items[0]["from"], participant(&bench, &bench.member).as_str());
+        assert_eq!(items[0]["preview"], "How to deploy");
+    }
+    assert_eq!(inbox(&bench.member, json!({"state": "all"})), Vec::<Value>::new());
+    rule(&bench, "accept", &proposal, json!({})).ok();
+    assert_eq!(inbox(&admin, json!({})), Vec::<Value>::new());
+    let items = inbox(&bench.member, json!({}));
+    assert_eq!(
+        (items.len(), &items[0]["kind"], &items[0]["subjectId"]),
+        (1, &json!("review"), &proposal["proposalId"])
+    );
+    assert_eq!(items[0]["from"], participant(&bench, &bench.owner).as_str());
+    // Who decides about its own is told of nothing.
+    let body = json!({"title": "t", "body": "b"});
+    let own = bench.coordinate(&bench.owner, "knowledge:propose", &body).ok()["proposal"].clone();
+    rule(&bench, "reject", &own, json!({})).ok();
+    assert_eq!(inbox(&bench.owner, json!({})), Vec::<Value>::new());
+    assert_eq!(inbox(&admin, json!({"state": "all"})).len(), 2);
+}
+
+#[test]
 fn an_accepted_change_is_the_next_version_and_the_older_ones_stay_readable() {
     let bench = Bench::new();
     let id = entry(&bench, &json!({}));

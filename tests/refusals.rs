@@ -24,9 +24,9 @@ use std::collections::BTreeSet;
 
 use a2a_edge::coordination::catalogue;
 use a2a_edge::params::Shape;
-use fields_of::{Limit, claim_limits, limit, presence_limits};
+use fields_of::{Limit, asked, claim_limits, limit, presence_limits, talk_limits};
 use flow_fields::{flow_limits, flow_minimal};
-use refusals::{chars, create, fields, list, participant, refused, update};
+use refusals::{chars, create, distinct, fields, list, participant, refused, update};
 use serde_json::{Value, json};
 use support::{Bench, COORDINATION, OPERATOR};
 
@@ -265,9 +265,13 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
             "artifacts[1].parts",
         ),
         limit(change, "assignee", chars(64), chars(65), "assignee"),
+        limit(change, "gate", json!("scope"), json!("task-proposal"), "gate"),
+        limit(change, "gate", json!("tool-approval"), json!("wake"), "gate"),
+        limit(change, "reason", chars(2_000), chars(2_001), "reason"),
     ];
     limits.extend(presence_limits());
     limits.extend(claim_limits(bench, request));
+    limits.extend(talk_limits(bench, request));
     limits.extend(flow_limits(bench));
     for priority in ["high", "medium", "low", "none"] {
         limits.push(limit(
@@ -283,6 +287,16 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
 
 fn minimal(bench: &Bench, operation: &str, request: &str) -> Value {
     match operation {
+        "questions:ask" => json!({"body": "Which?"}),
+        "questions:answer" => json!({"questionId": asked(bench), "choice": "a"}),
+        "inbox:update" => {
+            asked(bench);
+            let inbox = bench
+                .coordinate(&bench.owner, "inbox:list", &json!({"state": "all"}))
+                .ok();
+            json!({"itemIds": [inbox["items"][0]["itemId"]], "state": "acknowledged"})
+        }
+        "decisions:record" => json!({"title": "t", "decision": "d"}),
         "requests:create" => json!({"title": "t"}),
         "requests:update" => json!({"requestId": request, "action": "progress"}),
         "claims:check" => json!({"resources": [{"resourceId": "a"}]}),
@@ -378,8 +392,8 @@ fn the_limits_of_the_owners_verbs_hold() {
         ),
         (
             "tasks:ask",
-            ask(json!("b"), list(20, &chars(200))),
-            ask(json!("b"), list(21, &json!("c"))),
+            ask(json!("b"), distinct(20)),
+            ask(json!("b"), distinct(21)),
             "choices",
         ),
         (

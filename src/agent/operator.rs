@@ -146,7 +146,7 @@ pub const VERBS: &[Verb] = &[
             Param::required("body", Shape::Text(16_384), "What the client is asked"),
             Param::optional(
                 "choices",
-                Shape::List(20, &Shape::Line(200)),
+                Shape::Set(20, &Shape::Line(200)),
                 "What may be chosen from",
             ),
         ],

@@ -1,7 +1,7 @@
 //! Every operation that the desk offers, once: routing, scopes, limits and the card are read from here.
 
 use super::operation::Operation;
-use super::{claims, knowledge, participants, presence, requests, workstreams};
+use super::{claims, decisions, inbox, knowledge, participants, presence, questions, requests, workstreams};
 
 /// The operations, in the order of the card's `params.operations`.
 pub const OPERATIONS: &[Operation] = &[
@@ -11,9 +11,14 @@ pub const OPERATIONS: &[Operation] = &[
     claims::CHECK,
     claims::ACQUIRE,
     claims::RELEASE,
+    questions::ASK,
+    questions::ANSWER,
+    inbox::LIST,
+    inbox::UPDATE,
     requests::CREATE,
     requests::LIST,
     requests::UPDATE,
+    decisions::RECORD,
     knowledge::LIST,
     knowledge::READ,
     knowledge::PROPOSE,

@@ -4,12 +4,15 @@
 
 pub mod catalogue;
 pub mod claims;
+pub mod decisions;
+pub mod inbox;
 pub mod knowledge;
 mod operation;
 pub(crate) mod page;
 pub mod participants;
 pub mod presence;
 pub mod projection;
+pub mod questions;
 pub mod requests;
 pub mod resource;
 pub mod workstreams;

@@ -1,5 +1,7 @@
 //! Pages of a list: `pageSize` and `pageToken` in, `nextPageToken` out (session coordination, §9.2).
 
+use std::str::FromStr;
+
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -24,29 +26,30 @@ pub(crate) struct Page<T> {
     pub(crate) next: String,
 }
 
-/// The page that the fields ask for, of items with their places in an order that only ever grows at its end.
+/// The page that the fields ask for, of items with their places in an order that no item moves in.
 ///
 /// `list` names the list, its filters and its reader: its tokens are good for nothing else.
 ///
 /// # Errors
 /// INVALID_ARGUMENT on `pageToken`.
-pub(crate) fn of<T>(
+pub(crate) fn of<P: Ord + ToString + FromStr, T>(
     session: &Session,
     list: &str,
     fields: Fields<'_>,
-    items: impl Iterator<Item = (usize, T)>,
+    items: impl Iterator<Item = (P, T)>,
 ) -> Result<Page<T>, Refusal> {
     let from = match fields.text("pageToken").filter(|token| !token.is_empty()) {
-        None => 0,
-        Some(token) => session
-            .page_position(list, token)
-            .and_then(|position| position.parse().ok())
-            .ok_or_else(|| {
+        None => None,
+        Some(token) => {
+            let position = session.page_position(list, token);
+            let place = position.and_then(|position| position.parse::<P>().ok());
+            Some(place.ok_or_else(|| {
                 Refusal::invalid("pageToken", "expected nextPageToken of the same list, unaltered")
-            })?,
+            })?)
+        }
     };
     let size = usize::try_from(fields.number("pageSize").unwrap_or(DEFAULT_SIZE)).unwrap_or(usize::MAX);
-    let mut rest = items.skip_while(|(place, _)| *place < from);
+    let mut rest = items.skip_while(|(place, _)| from.as_ref().is_some_and(|from| place < from));
     let page = rest.by_ref().take(size).map(|(_, item)| item).collect();
     let next = rest
         .next()

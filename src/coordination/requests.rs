@@ -10,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::session::decide::{Action, Command, Decided, Idempotency, NewRequest};
 use crate::session::request::{Request, RequestState, Stage};
 use crate::session::{Scope, Session};
+use crate::text;
 
 const BODY: Shape = Shape::Text(16_384);
 const ARTIFACTS: Shape = Shape::List(20, &Shape::Artifact);
@@ -92,7 +93,9 @@ pub const UPDATE: Operation = Operation {
         Param::required("requestId", Shape::Id, "Which"),
         Param::required(
             "action",
-            Shape::Choice(&["claim", "unclaim", "progress", "complete", "cancel", "reassign"]),
+            Shape::Choice(&[
+                "claim", "unclaim", "progress", "complete", "cancel", "reassign", "hold",
+            ]),
             "What is to happen to it",
         ),
         Param::optional(
@@ -107,6 +110,16 @@ pub const UPDATE: Operation = Operation {
         ),
         Param::optional("artifacts", ARTIFACTS, "What is handed in (progress, complete)"),
         Param::optional("assignee", Shape::Id, "Who gets it (reassign)"),
+        Param::optional(
+            "gate",
+            Shape::Choice(&["tool-approval", "scope"]),
+            "What an owner or admin must approve (hold)",
+        ),
+        Param::optional(
+            "reason",
+            Shape::Text(2_000),
+            "What exactly, for those who decide alone (hold)",
+        ),
     ],
     about: "Takes a request, gives it back, moves it on, ends it",
     handler: Handler::Session(update),
@@ -150,6 +163,7 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
         },
         "complete" => Action::Complete { note, artifacts },
         "cancel" => Action::Cancel { note },
+        "hold" => hold(fields, note)?,
         _ => match fields.owned("assignee") {
             Some(assignee) => Action::Reassign { assignee, note },
             None => {
@@ -166,6 +180,21 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
         idempotency,
         &Command::UpdateRequest { request_id, action },
     )
+}
+
+fn hold(fields: Fields<'_>, note: Option<String>) -> Result<Action, Refusal> {
+    let reason = fields.owned("reason").filter(|reason| !text::is_blank(reason));
+    match (fields.owned("gate"), reason) {
+        (Some(gate), Some(reason)) => Ok(Action::Hold { gate, reason, note }),
+        (None, _) => Err(Refusal::invalid(
+            "gate",
+            "required with hold: expected one of: tool-approval, scope",
+        )),
+        (_, None) => Err(Refusal::invalid(
+            "reason",
+            "required with hold: expected text, not blank",
+        )),
+    }
 }
 
 /// A request as of `now`: one whose time has run out is expired, recorded or not.

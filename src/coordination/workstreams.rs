@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, page};
 use crate::params::{Fields, Param, Shape};
-use crate::refusal::{Refusal, Violation};
+use crate::refusal::Refusal;
 use crate::session::decide::{Command, Decided, Edit, Idempotency, Move, NewWorkstream};
 use crate::session::workstream::{Lifecycle, Resource, Update, Workstream};
 use crate::session::{Scope, Session};
@@ -13,7 +13,7 @@ use crate::session::{Scope, Session};
 const TITLE: Shape = Shape::Line(200);
 /// Blank is no intent, though an update may leave the member out.
 const INTENT: Shape = Shape::Filled(4_000);
-const PARTICIPANTS: Shape = Shape::List(50, &Shape::Id);
+const PARTICIPANTS: Shape = Shape::Set(50, &Shape::Id);
 const LIFECYCLE: Shape = Shape::Choice(&["proposed", "active", "paused", "completed", "archived"]);
 const WHICH: Param = Param::required("workstreamId", Shape::Id, "Which");
 const VERSION: Param = Param::required(
@@ -170,24 +170,6 @@ fn resource(fields: Fields<'_>) -> Result<Resource, Refusal> {
     read(fields.raw("resource").unwrap_or(&Value::Null), "resource")
 }
 
-/// `participants`, each of whom is named once.
-fn participants(fields: Fields<'_>) -> Result<Vec<String>, Refusal> {
-    let named = fields.texts("participants");
-    let again = |(index, id): (usize, &String)| {
-        let seen = named.iter().take(index).any(|before| before == id);
-        seen.then(|| Violation {
-            field: format!("participants[{index}]"),
-            description: "expected each participant once".to_owned(),
-        })
-    };
-    let found: Vec<Violation> = named.iter().enumerate().filter_map(again).collect();
-    if found.is_empty() {
-        Ok(named)
-    } else {
-        Err(Refusal::violations(found))
-    }
-}
-
 fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<Decided, Refusal> {
     let fields = Fields(call.body);
     let lifecycle: Option<Lifecycle> = fields
@@ -215,7 +197,7 @@ fn create(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
     let new = NewWorkstream {
         title: fields.owned("title").unwrap_or_default(),
         intent: fields.owned("intent").unwrap_or_default(),
-        participants: participants(fields)?,
+        participants: fields.texts("participants"),
     };
     call.decide(session, idempotency, &Command::CreateWorkstream(Box::new(new)))
 }
@@ -256,10 +238,7 @@ fn changes(fields: Fields<'_>) -> Result<Update, Refusal> {
         title: fields.owned("title"),
         intent: fields.owned("intent"),
         owner: fields.owned("owner"),
-        participants: match fields.raw("participants") {
-            Some(_) => Some(participants(fields)?),
-            None => None,
-        },
+        participants: fields.raw("participants").map(|_| fields.texts("participants")),
         lifecycle: fields
             .raw("lifecycle")
             .map(|name| read(name, "lifecycle"))

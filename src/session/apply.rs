@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::claim::Claim;
 use super::event::{Commit, Event};
 use super::request::{Request, RequestChange, RequestState, Stage};
-use super::task::{Choice, Decision, TaskRecord, WorkStatus};
+use super::task::{Choice, Decision, TASK_PROPOSAL, TaskRecord, WorkStatus};
 use super::workstream::Step;
 use super::{KEY_LIFE_MS, KeptKey, KeyUse, SendRecord, Session};
 use crate::time::Timestamp;
@@ -26,7 +26,10 @@ impl Session {
         let touched: BTreeSet<String> = commit
             .events
             .iter()
-            .filter_map(|event| self.happen(event, commit))
+            .filter_map(|event| {
+                self.deliver(event, commit);
+                self.happen(event, commit)
+            })
             .collect();
         for task_id in &touched {
             self.refresh(task_id, commit.at);
@@ -181,6 +184,26 @@ impl Session {
                 self.claims.put(released, self.latest);
                 None
             }
+            Event::QuestionAsked { question } => {
+                self.asked(question);
+                None
+            }
+            Event::AnswerGiven { question_id, answer } => {
+                self.answered(question_id, answer);
+                None
+            }
+            Event::DecisionRecorded { decision } => {
+                self.decided(decision);
+                None
+            }
+            Event::InboxUpdated {
+                participant_id,
+                item_ids,
+                state,
+            } => {
+                self.mark(participant_id, item_ids, *state);
+                None
+            }
             Event::WorkstreamCreated { workstream } => {
                 let step = self.step(commit);
                 self.workstreams.create((**workstream).clone(), step);
@@ -246,13 +269,18 @@ fn touch(task: &mut TaskRecord, event: &Event, commit: &Commit) {
             choice,
             ..
         } => {
-            if let Some(gate) = task.gates.iter_mut().find(|gate| gate.id == *gate_id) {
-                gate.decision = Some(Decision {
-                    answer: answer.clone(),
-                    choice: *choice,
-                    by: commit.by.clone().unwrap_or_default(),
-                    at: commit.at,
-                });
+            let mut gates = task.gates.iter_mut();
+            let Some(gate) = gates.find(|gate| gate.id == *gate_id) else {
+                return;
+            };
+            gate.decision = Some(Decision {
+                answer: answer.clone(),
+                choice: *choice,
+                by: commit.by.clone().unwrap_or_default(),
+                at: commit.at,
+            });
+            if gate.gate_type != TASK_PROPOSAL {
+                return;
             }
             if let Some(item) = &mut task.work_item {
                 item.approved = *choice == Choice::Approve;

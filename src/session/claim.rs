@@ -217,6 +217,19 @@ impl Claims {
             .take_while(move |claim| claim.expires_at <= now)
     }
 
+    /// A participant's claims that lapsed from `since` on, and by `now`; those that lapsed last come first.
+    pub fn lapses_of(
+        &self,
+        participant_id: &str,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &Claim> {
+        let held = self.held.get(participant_id).into_iter();
+        let until = (now.plus_millis(1).max(since), String::new());
+        held.flat_map(move |held| held.range((since, String::new())..until.clone()).rev())
+            .filter_map(|(_, claim_id)| self.records.get(claim_id))
+    }
+
     fn held_from(&self, participant_id: &str, from: Timestamp) -> impl Iterator<Item = &Claim> {
         let held = self.held.get(participant_id).into_iter();
         held.flat_map(move |held| held.range((from, String::new())..))

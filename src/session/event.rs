@@ -5,9 +5,12 @@ use serde_json::Value;
 
 use super::claim::Claim;
 use super::credential::Credential;
+use super::decision::Decision;
+use super::inbox::ItemState;
 use super::knowledge::{Proposal, Ruling};
 use super::participant::Participant;
 use super::presence::Presence;
+use super::question::{Question, QuestionAnswer};
 use super::request::{Request, RequestChange};
 use super::task::{Choice, Ending, Gate, Mail, TaskRecord};
 use super::workstream::{Workstream, WorkstreamChange};
@@ -161,6 +164,32 @@ pub enum Event {
         task_id: String,
         /// The question's message.
         mail_id: String,
+    },
+    /// A participant asked the others something, or the client of a task with the message that came before.
+    QuestionAsked {
+        /// What.
+        question: Box<Question>,
+    },
+    /// A question got its one answer.
+    AnswerGiven {
+        /// Which.
+        question_id: String,
+        /// What it was answered.
+        answer: QuestionAnswer,
+    },
+    /// The participants decided something.
+    DecisionRecorded {
+        /// What.
+        decision: Box<Decision>,
+    },
+    /// A participant made something of items of its inbox.
+    InboxUpdated {
+        /// Who.
+        participant_id: String,
+        /// Which: at most 100.
+        item_ids: Vec<String>,
+        /// What.
+        state: ItemState,
     },
     /// An ask was answered by the message that came just before, or closed by the system with it.
     TaskAnswered {

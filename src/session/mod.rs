@@ -8,14 +8,17 @@ mod apply;
 pub mod claim;
 pub mod credential;
 pub mod decide;
+pub mod decision;
 pub mod event;
 mod facts;
 pub mod id;
+pub mod inbox;
 pub mod knowledge;
 pub mod limits;
 pub mod page;
 pub mod participant;
 pub mod presence;
+pub mod question;
 pub mod request;
 mod summary;
 pub mod task;
@@ -35,9 +38,12 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use claim::Claims;
 use credential::Credential;
+use decision::Decision;
+use inbox::Inbox;
 use knowledge::Knowledge;
 use participant::Participant;
 use presence::Presence;
+use question::Question;
 use request::Request;
 use task::{Mail, TaskRecord};
 use workstream::Workstreams;
@@ -102,6 +108,15 @@ pub struct Session {
     open_requests: usize,
     /// The requests that will expire unless they are closed before, by when.
     expiring: BTreeSet<(Timestamp, String)>,
+    questions: BTreeMap<String, Question>,
+    /// Ids of the questions in the order they were asked in.
+    question_order: Vec<String>,
+    /// The open questions to clients, by the message that puts them.
+    put_to_clients: BTreeMap<String, String>,
+    decisions: BTreeMap<String, Decision>,
+    /// Ids of the decisions in the order they were recorded in.
+    decision_order: Vec<String>,
+    inbox: Inbox,
     workstreams: Workstreams,
     knowledge: Knowledge,
     mail: BTreeMap<String, Mail>,
@@ -120,6 +135,7 @@ impl Session {
     pub fn restore(bytes: &[u8]) -> Result<Self, String> {
         let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         session.claims.derive(session.latest);
+        session.inbox.derive();
         session.workstreams.derive();
         let open = session.requests.values().filter(|one| !one.state.is_closed());
         session.open_requests = open.count();

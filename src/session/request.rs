@@ -219,6 +219,7 @@ impl Request {
                 self.state = RequestState::Claimed;
                 self.claimed_at.get_or_insert(at);
             }
+            RequestChange::Noted { note } => self.notes.extend(note.clone()),
             RequestChange::Expired => self.state = RequestState::Expired,
         }
         self.updated_at = at;
@@ -291,6 +292,12 @@ pub enum RequestChange {
         /// To whom.
         participant_id: String,
         /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Note>,
+    },
+    /// Its task was held or let go on: nothing of the request itself.
+    Noted {
+        /// A remark.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<Note>,
     },

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use super::task::TaskRecord;
+use super::task::{Gate, TASK_PROPOSAL, TaskRecord};
 use crate::time::Timestamp;
 
 impl Session {
@@ -27,10 +27,7 @@ impl Session {
             ),
             ("body", self.mail(&task.root).map(|mail| json!(mail.body))),
             ("openedAt", Some(json!(task.opened_at))),
-            (
-                "gate",
-                gate.map(|gate| json!({"id": gate.id, "type": gate.gate_type, "openedAt": gate.opened_at})),
-            ),
+            ("gate", gate.map(|gate| self.gate_summary(gate))),
             ("draft", task.work_item.as_ref().map(|item| json!(item.draft))),
             ("requestId", task.request_id.as_ref().map(|id| json!(id))),
         ];
@@ -38,6 +35,16 @@ impl Session {
             for (name, value) in members {
                 summary.extend(value.map(|value| (name.to_owned(), value)));
             }
+        }
+        summary
+    }
+
+    /// A gate as those who decide see it: `{id, type, openedAt, reason?}`. A proposal's reason is the handoff itself.
+    fn gate_summary(&self, gate: &Gate) -> Value {
+        let mut summary = json!({"id": gate.id, "type": gate.gate_type, "openedAt": gate.opened_at});
+        let raised = self.mail(&gate.id).filter(|_| gate.gate_type != TASK_PROPOSAL);
+        if let (Some(summary), Some(raised)) = (summary.as_object_mut(), raised) {
+            summary.insert("reason".to_owned(), json!(raised.body));
         }
         summary
     }

@@ -211,7 +211,7 @@ pub const TASK_PROPOSAL: &str = "task-proposal";
 pub struct Gate {
     /// The id of the question that it is.
     pub id: String,
-    /// `task-proposal`.
+    /// `task-proposal`, or for work under way `tool-approval` or `scope`.
     #[serde(rename = "type")]
     pub gate_type: String,
     /// Since when.
@@ -235,13 +235,13 @@ pub struct Decision {
     pub at: Timestamp,
 }
 
-/// The two choices of a task-proposal gate.
+/// The two choices of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
-    /// The draft is promoted.
+    /// The draft is promoted, or the work goes on as it was meant to.
     Approve,
-    /// The draft is dropped.
+    /// The draft is dropped, or the work goes on without.
     Decline,
 }
 

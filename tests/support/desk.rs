@@ -158,6 +158,10 @@ impl Bench {
         session.address_of(&caller.participant_id)
     }
 
+    pub fn now(&self) -> Timestamp {
+        self.host.now()
+    }
+
     pub fn wait(&self, seconds: i64) {
         self.host.now.set(self.host.now.get() + seconds * 1000);
     }

@@ -1,8 +1,8 @@
-//! What the fields of presence and claims take at most, and what they refuse.
+//! What the fields of presence, claims, questions, inboxes and decisions take at most, and what they refuse.
 
 use serde_json::{Value, json};
 
-use super::refusals::{chars, list};
+use super::refusals::{chars, distinct, list, participant};
 use super::support::Bench;
 
 /// The last value that a field takes and the first that it does not; `at` is what the fault is on.
@@ -184,6 +184,103 @@ pub fn claim_limits(bench: &Bench, request: &str) -> Vec<Limit> {
         (acquire, "reason", chars(500), chars(501), "reason"),
         (acquire, "requestId", json!(request), chars(65), "requestId"),
         (release, "claimId", held, chars(65), "claimId"),
+    ];
+    cases
+        .map(|(operation, field, good, bad, at)| limit(operation, field, good, bad, at))
+        .into()
+}
+
+/// A question that has every choice which is as long as may be, by its id.
+pub fn asked(bench: &Bench) -> Value {
+    let body = json!({"body": "Which?", "choices": ["a", chars(200)]});
+    let asked = bench.coordinate(&bench.member, "questions:ask", &body).ok();
+    asked["question"]["questionId"].clone()
+}
+
+pub fn talk_limits(bench: &Bench, request: &str) -> Vec<Limit> {
+    let (ask, answer, read, update) = ("questions:ask", "questions:answer", "inbox:list", "inbox:update");
+    let record = "decisions:record";
+    let question = asked(bench);
+    let inbox = bench.coordinate(&bench.owner, read, &json!({})).ok();
+    let item = inbox["items"][0]["itemId"].clone();
+    let made = json!({"title": "t", "decision": "d"});
+    let made = bench.coordinate(&bench.owner, record, &made).ok();
+    let member = json!(participant(bench, &bench.member));
+    let kinds = json!([
+        "question",
+        "answer",
+        "request",
+        "reassignment",
+        "decision",
+        "proposal",
+        "review",
+        "claim-lapsed"
+    ]);
+    let cases = [
+        (ask, "body", chars(16_384), chars(16_385), "body"),
+        (ask, "body", json!("\na"), json!(" \n"), "body"),
+        (ask, "to", list(50, &member), list(51, &member), "to"),
+        (ask, "to", json!([]), json!([member, ""]), "to[1]"),
+        (ask, "capability", chars(64), chars(65), "capability"),
+        (ask, "capability", json!("a"), json!("a\nb"), "capability"),
+        (ask, "choices", distinct(20), distinct(21), "choices"),
+        (
+            ask,
+            "choices",
+            json!([chars(200)]),
+            json!(["a", chars(201)]),
+            "choices[1]",
+        ),
+        (
+            ask,
+            "choices",
+            json!(["a", "A"]),
+            json!(["a", "b", "a"]),
+            "choices[2]",
+        ),
+        (ask, "requestId", json!(request), chars(65), "requestId"),
+        (answer, "questionId", question, chars(65), "questionId"),
+        (answer, "body", chars(16_384), chars(16_385), "body"),
+        (answer, "choice", chars(200), chars(201), "choice"),
+        (read, "state", json!("all"), json!("open"), "state"),
+        (
+            read,
+            "kinds",
+            kinds,
+            json!(["question", "claimLapsed"]),
+            "kinds[1]",
+        ),
+        (read, "kinds", json!([]), json!(["answer", "answer"]), "kinds[1]"),
+        (read, "pageSize", json!(1), json!(0), "pageSize"),
+        (read, "pageSize", json!(100), json!(101), "pageSize"),
+        (update, "itemIds", list(100, &item), list(101, &item), "itemIds"),
+        (update, "itemIds", json!([item]), json!([]), "itemIds"),
+        (update, "state", json!("pending"), json!("all"), "state"),
+        (record, "title", chars(200), chars(201), "title"),
+        (record, "title", json!("a"), json!("a\nb"), "title"),
+        (record, "decision", chars(16_384), chars(16_385), "decision"),
+        (record, "rationale", chars(16_384), chars(16_385), "rationale"),
+        (
+            record,
+            "alternatives",
+            list(20, &chars(500)),
+            list(21, &json!("a")),
+            "alternatives",
+        ),
+        (
+            record,
+            "alternatives",
+            json!(["a\nb"]),
+            json!(["a", chars(501)]),
+            "alternatives[1]",
+        ),
+        (
+            record,
+            "supersedes",
+            made["decision"]["decisionId"].clone(),
+            chars(65),
+            "supersedes",
+        ),
     ];
     cases
         .map(|(operation, field, good, bad, at)| limit(operation, field, good, bad, at))

@@ -36,7 +36,13 @@ pub fn flow_limits(bench: &Bench) -> Vec<Limit> {
     limits.extend(link_limits(bench));
     limits.extend(knowledge_limits(bench));
     let id = workstream(bench, &bench.owner, &json!({}))["workstreamId"].clone();
-    for operation in ["status:announce", "claims:acquire", "requests:create"] {
+    for operation in [
+        "status:announce",
+        "claims:acquire",
+        "requests:create",
+        "questions:ask",
+        "decisions:record",
+    ] {
         limits.push(limit(
             operation,
             "workstreamId",

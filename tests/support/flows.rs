@@ -165,7 +165,8 @@ impl Play {
 
     fn ruling(&mut self) -> Command {
         let proposals = self.session.knowledge().proposals();
-        let pending = proposals.filter(|it| it.state == ProposalState::Pending || self.random.0.is_multiple_of(7));
+        let pending =
+            proposals.filter(|it| it.state == ProposalState::Pending || self.random.0.is_multiple_of(7));
         let mut ids: Vec<String> = pending.map(|it| it.proposal_id.clone()).collect();
         if ids.is_empty() {
             ids.push("prop-nowhere".into());

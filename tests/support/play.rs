@@ -11,8 +11,9 @@ use a2a_edge::dispatch::work::{self, Handoffs, Priority, WorkRequest};
 use a2a_edge::refusal::Refusal;
 use a2a_edge::session::claim::ClaimType;
 use a2a_edge::session::decide::{
-    Action, Decided, NewClaim, NewPresence, NewRequest, NewStatus, Opening, Send,
+    Action, Decided, NewClaim, NewDecision, NewPresence, NewQuestion, NewRequest, NewStatus, Opening, Send,
 };
+use a2a_edge::session::inbox::ItemState;
 use a2a_edge::session::participant::Kind as Being;
 use a2a_edge::session::presence::{Client, PresenceState};
 use a2a_edge::session::request::Stage;
@@ -180,7 +181,7 @@ impl Play {
 
     /// Who says what next.
     pub fn draw(&mut self) -> (usize, Command, Option<Idempotency>) {
-        let (caller, command) = match self.random.below(38) {
+        let (caller, command) = match self.random.below(46) {
             0..=5 => {
                 let client = self.with_role(Role::Client);
                 (client, Command::Send(Box::new(self.send(client))))
@@ -228,6 +229,22 @@ impl Play {
                 let member = self.somebody(Role::Member);
                 (member, self.claim())
             }
+            30..=32 => {
+                let member = self.somebody(Role::Member);
+                (member, self.ask())
+            }
+            33..=34 => {
+                let member = self.somebody(Role::Member);
+                (member, self.answer())
+            }
+            35 => {
+                let member = self.somebody(Role::Member);
+                (member, self.record())
+            }
+            36..=37 => {
+                let member = self.somebody(Role::Member);
+                (member, self.tidy(member))
+            }
             _ => self.flow(),
         };
         let idempotency = self.random.one_in(5).then(|| {
@@ -272,6 +289,85 @@ impl Play {
             body: "Which region first?".into(),
             choices,
         }
+    }
+
+    /// A question to participants, to whoever can do something, to everyone, or to the client of a task.
+    fn ask(&mut self) -> Command {
+        let mut new = NewQuestion {
+            body: "\nMerge first,\nor wait?".into(),
+            to: Vec::new(),
+            capability: None,
+            choices: vec!["merge".into(), "wait".into()],
+            request_id: None,
+            workstream_id: self.random.one_in(12).then(|| "ws-nowhere".into()),
+        };
+        match self.random.below(4) {
+            0 => new.to = (0..2).map(|_| self.participant_id()).collect(),
+            1 => new.capability = Some("review".into()),
+            2 => {
+                let request_id = self.request_id();
+                let task = self
+                    .session
+                    .request(&request_id)
+                    .and_then(|it| it.task_id.as_ref());
+                let task = task.and_then(|id| self.session.task(id));
+                new.to = task.map(|task| task.opened_by.clone()).into_iter().collect();
+                new.request_id = Some(request_id);
+            }
+            _ => {}
+        }
+        Command::AskQuestion(Box::new(new))
+    }
+
+    fn answer(&mut self) -> Command {
+        let mut ids: Vec<String> = self
+            .session
+            .questions()
+            .map(|it| it.question_id.clone())
+            .collect();
+        ids.push("question-nowhere".into());
+        let choices = [None, Some("merge"), Some("east"), Some("north")];
+        Command::AnswerQuestion {
+            question_id: self.random.pick(&ids).clone(),
+            body: self.text(),
+            choice: self.random.pick(&choices).map(str::to_owned),
+        }
+    }
+
+    fn record(&mut self) -> Command {
+        let known: Vec<String> = self
+            .session
+            .decisions()
+            .map(|it| it.decision_id.clone())
+            .collect();
+        let supersedes =
+            (!known.is_empty() && self.random.one_in(2)).then(|| self.random.pick(&known).clone());
+        Command::RecordDecision(Box::new(NewDecision {
+            title: "One store".into(),
+            decision: "PostgreSQL".into(),
+            rationale: self.text(),
+            alternatives: vec!["SQLite".into()],
+            supersedes,
+            workstream_id: None,
+        }))
+    }
+
+    /// Some of the caller's items, and now and then one that is not.
+    fn tidy(&mut self, caller: usize) -> Command {
+        let me = &self.callers[caller].participant_id;
+        let items = self.session.inbox_of(me, self.now);
+        let ids: Vec<String> = items.into_iter().map(|item| item.item_id).collect();
+        let mut item_ids: Vec<String> = ids
+            .into_iter()
+            .filter(|_| self.random.one_in(3))
+            .take(100)
+            .collect();
+        if item_ids.is_empty() || self.random.one_in(10) {
+            item_ids.push("item-0".into());
+        }
+        let states = [ItemState::Pending, ItemState::Acknowledged, ItemState::Resolved];
+        let state = *self.random.pick(&states);
+        Command::UpdateInbox { item_ids, state }
     }
 
     fn admission(&mut self) -> Command {
@@ -372,7 +468,7 @@ impl Play {
             Some(Some(Stage::Review)),
             Some(Some(Stage::Landing)),
         ];
-        let action = match self.random.below(14) {
+        let action = match self.random.below(15) {
             0..=4 => Action::Claim { note: None },
             5..=6 => Action::Unclaim { note },
             7..=9 => Action::Progress {
@@ -382,6 +478,11 @@ impl Play {
             },
             10..=11 => Action::Complete { note, artifacts },
             12 => Action::Cancel { note },
+            13 => Action::Hold {
+                gate: self.random.pick::<&str>(&["tool-approval", "scope"]).to_string(),
+                reason: "proposedBy: it needs the production keys".into(),
+                note,
+            },
             _ => Action::Reassign {
                 assignee: self.participant_id(),
                 note,

@@ -50,6 +50,10 @@ pub fn update(bench: &Bench, token: &str, request: &str, action: &str) -> Reply 
     if action == "reassign" {
         body["assignee"] = json!(participant(bench, &bench.member));
     }
+    if action == "hold" {
+        body["gate"] = json!("scope");
+        body["reason"] = json!("It touches the parser");
+    }
     bench.coordinate(token, "requests:update", &body)
 }
 
@@ -57,7 +61,9 @@ pub fn participant(bench: &Bench, token: &str) -> String {
     bench.address(token).split_once(':').unwrap().1.to_owned()
 }
 
-pub const ACTIONS: [&str; 6] = ["claim", "unclaim", "progress", "complete", "cancel", "reassign"];
+pub const ACTIONS: [&str; 7] = [
+    "claim", "unclaim", "progress", "complete", "cancel", "reassign", "hold",
+];
 
 /// Two bytes a character, so that bytes and characters are told apart.
 pub fn chars(count: usize) -> Value {
@@ -66,4 +72,9 @@ pub fn chars(count: usize) -> Value {
 
 pub fn list(count: usize, of: &Value) -> Value {
     json!(vec![of; count])
+}
+
+/// So many lines of 200 characters, no two alike.
+pub fn distinct(count: usize) -> Value {
+    json!((0..count).map(|it| format!("{it:é>200}")).collect::<Vec<_>>())
 }

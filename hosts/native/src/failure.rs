@@ -18,6 +18,8 @@ pub mod exit {
     pub const NOT_AUTHORIZED: u8 = 4;
     /// The server failed, what it answered cannot be read, or this machine stands in the way.
     pub const BROKEN: u8 = 5;
+    /// Nothing came before the time to wait was up.
+    pub const NOTHING: u8 = 6;
 }
 
 /// Why a command failed.

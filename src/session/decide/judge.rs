@@ -1,6 +1,6 @@
-//! What only a deciding participant does: approving, declining and dropping; and asking the client.
+//! What only a deciding participant does: approving, declining and dropping.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::requests::NewRequest;
 use super::{Answer, Draft, not_found, not_owner, precondition};
@@ -40,8 +40,25 @@ impl Draft<'_> {
         Answer::Task(task.task_id.clone())
     }
 
-    /// Raises the gate of a handoff's proposal: the system's question to the owner.
+    /// Raises the gate of a handoff's proposal.
     pub(super) fn raise_proposal(&mut self, task: &TaskRecord, work_item_id: &str, client: &str) {
+        let data = json!({
+            "type": TASK_PROPOSAL,
+            "task": work_item_id,
+            "proposedBy": client,
+            "message": task.root,
+        });
+        self.raise_gate(task, TASK_PROPOSAL, "Approve the handoff?", data);
+    }
+
+    /// Raises a gate about work under way, for whoever does it.
+    pub(super) fn raise_hold(&mut self, task: &TaskRecord, gate_type: &str, reason: &str) {
+        let data = json!({ "type": gate_type, "raisedFor": self.caller().participant_id });
+        self.raise_gate(task, gate_type, reason, data);
+    }
+
+    /// Raises a gate: the system's question to the owner, which no client sees.
+    fn raise_gate(&mut self, task: &TaskRecord, gate_type: &str, body: &str, data: Value) {
         let owner = self.session.owner().map(|owner| owner.address());
         let id = self.draw.id("gate");
         let question = Mail {
@@ -53,31 +70,62 @@ impl Draft<'_> {
                 Choice::Approve.as_str().to_owned(),
                 Choice::Decline.as_str().to_owned(),
             ],
-            data: Some(json!({
-                "type": TASK_PROPOSAL,
-                "task": work_item_id,
-                "proposedBy": client,
-                "message": task.root,
-            })),
-            ..self.mail(
-                Kind::Question,
-                "",
-                owner.into_iter().collect(),
-                "Approve the handoff?".to_owned(),
-            )
+            data: Some(data),
+            ..self.mail(Kind::Question, "", owner.into_iter().collect(), body.to_owned())
         };
         let gate = Gate {
             id,
-            gate_type: TASK_PROPOSAL.to_owned(),
+            gate_type: gate_type.to_owned(),
             opened_at: self.now(),
             decision: None,
         };
-        let task_id = task.task_id.clone();
-        self.push(Event::MailPosted {
-            mail: Box::new(question),
-            task_id: Some(task_id.clone()),
+        self.post(task, question);
+        self.push(Event::GateOpened {
+            task_id: task.task_id.clone(),
+            gate,
         });
-        self.push(Event::GateOpened { task_id, gate });
+    }
+
+    /// The answer of the one who decides to a gate, which no client sees.
+    fn reply_to_gate(&mut self, gate: &Gate, choice: Choice) -> Mail {
+        let decider = self.caller().participant_id.clone();
+        let to = vec![SYSTEM_ADDRESS.to_owned()];
+        Mail {
+            thread: gate.id.clone(),
+            reply_to: Some(gate.id.clone()),
+            choice: Some(choice.as_str().to_owned()),
+            ..self.mail(Kind::Answer, &decider, to, String::new())
+        }
+    }
+
+    /// Decides a gate about work under way, which goes on either way; those who do it read what was decided.
+    fn decide_hold(
+        &mut self,
+        task: &TaskRecord,
+        gate: &Gate,
+        choice: Choice,
+        reason: Option<&str>,
+    ) -> Answer {
+        let reply = self.reply_to_gate(gate, choice);
+        let answer = self.post(task, reply);
+        self.push(Event::GateDecided {
+            task_id: task.task_id.clone(),
+            gate_id: gate.id.clone(),
+            answer,
+            choice,
+        });
+        if let Some(request_id) = task.request_id.clone() {
+            let verdict = match choice {
+                Choice::Approve => "Approved.",
+                Choice::Decline => "Declined.",
+            };
+            let note = self.note(Some(reason.unwrap_or(verdict)));
+            self.push(Event::RequestChanged {
+                request_id,
+                change: RequestChange::Noted { note },
+            });
+        }
+        self.judged(task)
     }
 
     pub(super) fn decide_proposal(
@@ -89,28 +137,15 @@ impl Draft<'_> {
         let task = self.task_to_judge(task_id)?;
         let choice =
             Choice::parse(choice).ok_or_else(|| Refusal::invalid("choice", "expected approve or decline"))?;
-        let open = task
+        let gate = task
             .open_gates()
-            .find(|gate| gate.gate_type == TASK_PROPOSAL)
-            .cloned();
-        let (Some(gate), Some(item)) = (open, task.work_item.clone()) else {
-            return Err(precondition(
-                "NO_OPEN_GATE",
-                "nothing of this task waits for a decision",
-            ));
+            .next()
+            .cloned()
+            .ok_or_else(|| precondition("NO_OPEN_GATE", "nothing of this task waits for a decision"))?;
+        let Some(item) = task.work_item.clone().filter(|_| gate.gate_type == TASK_PROPOSAL) else {
+            return Ok(self.decide_hold(&task, &gate, choice, reason));
         };
-        let decider = self.caller().participant_id.clone();
-        let reply = Mail {
-            thread: gate.id.clone(),
-            reply_to: Some(gate.id.clone()),
-            choice: Some(choice.as_str().to_owned()),
-            ..self.mail(
-                Kind::Answer,
-                &decider,
-                vec![SYSTEM_ADDRESS.to_owned()],
-                String::new(),
-            )
-        };
+        let reply = self.reply_to_gate(&gate, choice);
         let (told, verdict) = match choice {
             Choice::Approve => ("Approved by the project owner.", "accept"),
             Choice::Decline => (reason.unwrap_or("Declined by the project owner."), "decline"),
@@ -158,7 +193,7 @@ impl Draft<'_> {
 
     pub(super) fn decline(&mut self, task_id: &str, reason: Option<&str>) -> Result<Answer, Refusal> {
         let task = self.task_to_judge(task_id)?;
-        if task.skill == Skill::Handoff {
+        if task.skill == Skill::Handoff || task.open_gates().next().is_some() {
             return self.decide_proposal(task_id, Choice::Decline.as_str(), reason);
         }
         let ending = self.ending(reason);
@@ -243,49 +278,6 @@ impl Draft<'_> {
         self.push(Event::TaskCanceled {
             task_id: task_id.to_owned(),
             ending,
-        });
-        Ok(self.judged(&task))
-    }
-
-    pub(super) fn ask_client(
-        &mut self,
-        task_id: &str,
-        body: &str,
-        choices: &[String],
-    ) -> Result<Answer, Refusal> {
-        let task = self
-            .session
-            .task(task_id)
-            .ok_or_else(|| not_found("TASK_NOT_FOUND", "no such task"))?;
-        let caller = self.caller();
-        let request = task.request_id.as_ref().and_then(|id| self.session.request(id));
-        let has_it = request.is_some_and(|request| request.is_assigned_to(&caller.participant_id));
-        if !has_it && !caller.role.decides() {
-            return Err(not_owner(
-                "only who has claimed the task's request asks its client",
-            ));
-        }
-        if self.session.standing(task, self.now()).state.is_terminal() {
-            return Err(precondition(
-                "TASK_CLOSED",
-                "the task has ended and never changes again",
-            ));
-        }
-        let task = task.clone();
-        let question = Mail {
-            reply_to: Some(task.root.clone()),
-            blocking: true,
-            choices: choices.to_vec(),
-            ..self.mail_to_client(&task, Kind::Question, body.to_owned())
-        };
-        let mail_id = question.id.clone();
-        self.push(Event::MailPosted {
-            mail: Box::new(question),
-            task_id: Some(task_id.to_owned()),
-        });
-        self.push(Event::QuestionOpened {
-            task_id: task_id.to_owned(),
-            mail_id,
         });
         Ok(self.judged(&task))
     }

@@ -2,9 +2,12 @@
 
 mod admit;
 mod claims;
+mod decisions;
+mod inbox;
 mod judge;
 mod knowledge;
 mod presence;
+mod questions;
 mod requests;
 mod send;
 mod tell;
@@ -14,8 +17,10 @@ use serde_json::{Map, Value, json};
 
 pub use admit::{Begun, NewSession};
 pub use claims::{NewClaim, named};
+pub use decisions::NewDecision;
 pub use knowledge::{NewProposal, Verdict};
 pub use presence::{NewPresence, NewStatus};
+pub use questions::NewQuestion;
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
 pub use workstreams::{Edit, Move, NewWorkstream};
@@ -23,6 +28,7 @@ pub use workstreams::{Edit, Move, NewWorkstream};
 use super::credential::Caller;
 use super::event::{Commit, Event, Remembered};
 use super::id::{Draw, base32, sha256};
+use super::inbox::ItemState;
 use super::limits::{self, SessionLimits};
 use super::participant::Kind;
 use super::request::RequestChange;
@@ -107,6 +113,26 @@ pub enum Command {
         /// Which.
         claim_id: String,
     },
+    /// The caller asks the others, or the client of a request's task.
+    AskQuestion(Box<NewQuestion>),
+    /// The caller answers a question.
+    AnswerQuestion {
+        /// Which.
+        question_id: String,
+        /// At most 16,384 characters.
+        body: Option<String>,
+        /// One of the question's choices.
+        choice: Option<String>,
+    },
+    /// The caller makes something of items of its inbox.
+    UpdateInbox {
+        /// Which: 1 to 100.
+        item_ids: Vec<String>,
+        /// What.
+        state: ItemState,
+    },
+    /// The caller records a decision.
+    RecordDecision(Box<NewDecision>),
     /// A new workstream of the caller's.
     CreateWorkstream(Box<NewWorkstream>),
     /// Something is to happen to a workstream that the caller knows the version of.
@@ -416,6 +442,14 @@ impl Draft<'_> {
             Command::AnnounceStatus(new) => self.announce_status(new),
             Command::AcquireClaim(new) => self.acquire_claim(new),
             Command::ReleaseClaim { claim_id } => self.release_claim(claim_id),
+            Command::AskQuestion(new) => self.ask_question(new),
+            Command::AnswerQuestion {
+                question_id,
+                body,
+                choice,
+            } => self.answer_question(question_id, body.as_deref(), choice.as_deref()),
+            Command::UpdateInbox { item_ids, state } => self.update_inbox(item_ids, *state),
+            Command::RecordDecision(new) => self.record_decision(new),
             Command::CreateWorkstream(new) => self.create_workstream(new),
             Command::EditWorkstream {
                 workstream_id,

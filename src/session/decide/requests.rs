@@ -78,6 +78,15 @@ pub enum Action {
         /// Why.
         note: Option<String>,
     },
+    /// The caller needs a deciding participant's approval to go on.
+    Hold {
+        /// `tool-approval` or `scope`.
+        gate: String,
+        /// Of what, for those who decide alone: at most 2,000 characters.
+        reason: String,
+        /// A remark.
+        note: Option<String>,
+    },
 }
 
 fn answer(request: &Request) -> Answer {
@@ -86,11 +95,12 @@ fn answer(request: &Request) -> Answer {
 
 impl<'s> Draft<'s> {
     /// A participant whose credentials work.
-    pub(super) fn taking_part(&self, participant_id: &str) -> Result<&Participant, Refusal> {
+    pub(super) fn taking_part(&self, participant_id: &str) -> Result<&'s Participant, Refusal> {
         let known = self.session.participant(participant_id);
-        known
-            .filter(|one| one.revoked_at.is_none())
-            .ok_or_else(|| not_found("PARTICIPANT_NOT_FOUND", "no such participant"))
+        known.filter(|one| one.revoked_at.is_none()).ok_or_else(|| {
+            not_found("PARTICIPANT_NOT_FOUND", "no such participant")
+                .with_fact("participantId", participant_id)
+        })
     }
 
     pub(super) fn known_request(&self, request_id: &str) -> Result<&'s Request, Refusal> {
@@ -177,15 +187,13 @@ impl<'s> Draft<'s> {
     pub(super) fn update_request(&mut self, request_id: &str, action: &Action) -> Result<Answer, Refusal> {
         let request = self.known_request(request_id)?;
         self.may_act(request, action)?;
-        if request.state_at(self.now()).is_closed() {
-            return Err(precondition(
-                "REQUEST_CLOSED",
-                "the request is closed and never changes again",
-            ));
-        }
+        self.still_open(request)?;
         let mut change = self.change(request, action)?;
         if let Some(task) = request.task_id.as_ref().and_then(|id| self.session.task(id)) {
             self.tell_client(request, task, &mut change);
+            if let Action::Hold { gate, reason, .. } = action {
+                self.raise_hold(task, gate, reason);
+            }
         }
         let mut changed = request.clone();
         changed.change(&change, self.now());
@@ -196,15 +204,27 @@ impl<'s> Draft<'s> {
         Ok(answer(&changed))
     }
 
+    /// Whether something may still happen to a request.
+    pub(super) fn still_open(&self, request: &Request) -> Result<(), Refusal> {
+        if request.state_at(self.now()).is_closed() {
+            return Err(precondition(
+                "REQUEST_CLOSED",
+                "the request is closed and never changes again",
+            ));
+        }
+        Ok(())
+    }
+
     /// Whether the request is the caller's to do this to.
     fn may_act(&self, request: &Request, action: &Action) -> Result<(), Refusal> {
         let caller = self.caller();
         let decides = caller.role.decides();
         let allowed = match action {
             Action::Claim { .. } => return Ok(()),
-            Action::Unclaim { .. } | Action::Progress { .. } | Action::Complete { .. } => {
-                request.is_assigned_to(&caller.participant_id)
-            }
+            Action::Unclaim { .. }
+            | Action::Progress { .. }
+            | Action::Complete { .. }
+            | Action::Hold { .. } => request.is_assigned_to(&caller.participant_id),
             Action::Cancel { .. } => decides || request.created_by == caller.participant_id,
             Action::Reassign { .. } => decides,
         };
@@ -264,6 +284,9 @@ impl<'s> Draft<'s> {
                 artifacts: artifacts.clone(),
             },
             Action::Cancel { note } => RequestChange::Cancelled {
+                note: self.note(note.as_deref()),
+            },
+            Action::Hold { note, .. } => RequestChange::Noted {
                 note: self.note(note.as_deref()),
             },
             Action::Reassign { assignee, note } => {

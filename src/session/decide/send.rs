@@ -384,8 +384,9 @@ impl Draft<'_> {
         if let Some(question) = question {
             self.push(Event::QuestionAnswered {
                 task_id: task_id.to_owned(),
-                mail_id: question.id,
+                mail_id: question.id.clone(),
             });
+            self.client_answers(&question.id, &send.body, send.choice.as_deref());
         }
         self.record_send(send, Some(task_id.to_owned()), mail_id);
         Ok(Answer::Task(task_id.to_owned()))

@@ -62,7 +62,8 @@ impl Draft<'_> {
         }
     }
 
-    fn post(&mut self, task: &TaskRecord, mail: Mail) -> String {
+    /// A message of a task; tells its id.
+    pub(super) fn post(&mut self, task: &TaskRecord, mail: Mail) -> String {
         let mail_id = mail.id.clone();
         self.push(Event::MailPosted {
             mail: Box::new(mail),

@@ -315,9 +315,10 @@ impl<'s> Draft<'s> {
             ResourceKind::Knowledge => self.known_entry(id).map(drop),
             ResourceKind::Claim if session.claims().get(id).is_some() => Ok(()),
             ResourceKind::Task if session.task(id).is_some() => Ok(()),
+            ResourceKind::Question if session.question(id).is_some() => Ok(()),
+            ResourceKind::Decision if session.decision(id).is_some() => Ok(()),
             ResourceKind::Claim => Err(not_found("CLAIM_NOT_FOUND", "no such claim")),
             ResourceKind::Task => Err(not_found("TASK_NOT_FOUND", "no such task")),
-            // Sessions have neither, so that naming one names none that is there.
             ResourceKind::Question => Err(not_found("QUESTION_NOT_FOUND", "no such question")),
             ResourceKind::Decision => Err(not_found("DECISION_NOT_FOUND", "no such decision")),
         }

@@ -57,6 +57,13 @@ const REASSIGN_EXAMPLES: &str = "\
 Examples:
   a2a-edge requests reassign r_91ab p_7c1f --note 'Ada knows this code'";
 
+const HOLD_EXAMPLES: &str = "\
+The task waits until an owner or admin runs `a2a-edge approve` or `a2a-edge decline`; they alone read the reason.
+
+Examples:
+  a2a-edge requests hold req-teidvh6k2xabtn5l --gate tool-approval --reason 'Drop the table sessions_old'
+  a2a-edge requests hold req-teidvh6k2xabtn5l --gate scope --reason 'The parser must change, too'";
+
 /// A key that makes a change safe to repeat.
 #[derive(Debug, Default, Args)]
 pub(super) struct Key {
@@ -99,6 +106,9 @@ pub(super) enum Requests {
     /// Give a request to somebody else (owner, admin)
     #[command(after_long_help = REASSIGN_EXAMPLES)]
     Reassign(Reassign),
+    /// Have an owner or admin approve something before you go on
+    #[command(after_long_help = HOLD_EXAMPLES)]
+    Hold(Hold),
 }
 
 /// Options of `requests create`.
@@ -247,6 +257,30 @@ pub(super) struct Reassign {
     said: Said,
 }
 
+/// Options of `requests hold`.
+#[derive(Debug, Args)]
+pub(super) struct Hold {
+    /// Id of the request
+    request: String,
+    /// What is to be approved
+    #[arg(long)]
+    gate: Gate,
+    /// What exactly, for those who decide; `-` reads standard input
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    #[command(flatten)]
+    said: Said,
+}
+
+/// What work under way can wait for (gate/v1).
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Gate {
+    /// A call of a tool
+    ToolApproval,
+    /// Doing more, or something else, than was asked for
+    Scope,
+}
+
 impl Requests {
     pub(super) fn run(self, common: &Common) -> Outcome {
         let client = common.client().activating(vec![coordination::URI.to_owned()]);
@@ -259,6 +293,7 @@ impl Requests {
             Self::Complete(complete) => complete.run(&client),
             Self::Cancel(plain) => plain.run(&client, "cancel"),
             Self::Reassign(reassign) => reassign.run(&client),
+            Self::Hold(hold) => hold.run(&client),
         }
     }
 }
@@ -383,6 +418,18 @@ impl Reassign {
         let mut body = self.said.body(&self.request, "reassign")?;
         body.insert("assignee".to_owned(), json!(self.assignee));
         Ok(report(call(client, "update", body)?, ""))
+    }
+}
+
+impl Hold {
+    fn run(self, client: &Client) -> Outcome {
+        let mut body = self.said.body(&self.request, "hold")?;
+        body.insert("gate".to_owned(), json!(word(self.gate)));
+        body.insert("reason".to_owned(), json!(input::text(&self.reason)?));
+        let answer = call(client, "update", body)?;
+        let id = show::word(&answer, "/request/taskId", "TASK");
+        let then = show::next("an owner decides", &format!("a2a-edge approve {id}"));
+        Ok(report(answer, &then))
     }
 }
 

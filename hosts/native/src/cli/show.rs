@@ -124,6 +124,59 @@ pub(super) fn claim(claim: &Value) -> String {
     format!("{text}{}", block("reason", reason))
 }
 
+/// A question, and its answer: the words of those who ask and answer.
+pub(super) fn question(question: &Value) -> String {
+    let text = facts(&[
+        ("question", cell(question, "/questionId")),
+        ("state", cell(question, "/state")),
+        ("from", cell(question, "/from")),
+        ("to", words(question, "to")),
+        ("capability", cell(question, "/capability")),
+        ("asked", cell(question, "/askedAt")),
+        ("request", cell(question, "/requestId")),
+        ("task", cell(question, "/taskId")),
+    ]);
+    let string = |pointer| {
+        question
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let answer = match string("/answer/body") {
+        "" => string("/answer/choice"),
+        body => body,
+    };
+    let chosen = facts(&[("chosen", cell(question, "/answer/choice"))]);
+    let answered = format!("answer by {}", brief(question, "/answer/from"));
+    let pieces = [
+        text,
+        chosen,
+        block("body", string("/body")),
+        lines("choices", question, "choices"),
+        block(&answered, answer),
+    ];
+    pieces.concat()
+}
+
+/// A decision, in the words of whoever recorded it.
+pub(super) fn decision(decision: &Value) -> String {
+    let text = facts(&[
+        ("decision", cell(decision, "/decisionId")),
+        ("by", cell(decision, "/recordedBy")),
+        ("recorded", cell(decision, "/recordedAt")),
+        ("supersedes", cell(decision, "/supersedes")),
+    ]);
+    let string = |member| decision.get(member).and_then(Value::as_str).unwrap_or_default();
+    let pieces = [
+        text,
+        block("title", string("title")),
+        block("decision", string("decision")),
+        block("rationale", string("rationale")),
+        lines("alternatives", decision, "alternatives"),
+    ];
+    pieces.concat()
+}
+
 /// That somebody is there, and what became of their claims.
 pub(super) fn presence(answer: &Value) -> String {
     let mut shown = identity(answer.get("participant").unwrap_or(&Value::Null)).to_vec();
@@ -224,8 +277,10 @@ pub(super) fn desk_task(task: &Value) -> String {
         ("request", cell(task, "/requestId")),
     ]);
     let title = task.get("title").and_then(Value::as_str).unwrap_or_default();
+    let reason = task.pointer("/gate/reason").and_then(Value::as_str);
     format!(
-        "{text}{}{}{}",
+        "{text}{}{}{}{}",
+        block("reason", reason.unwrap_or_default()),
         block("title", title),
         criteria(draft),
         lines("writes", draft, "writes")
