@@ -9,6 +9,7 @@ use crate::coordination::{self, catalogue};
 use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
 use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
+use crate::session::SessionLimits;
 use crate::session::credential::SecretDigest;
 
 /// The longest a blocking send waits unless configured otherwise, in milliseconds.
@@ -29,6 +30,8 @@ pub struct Config {
     pub operator_token: Option<String>,
     /// The longest a blocking send waits, in milliseconds.
     pub blocking_limit_ms: u32,
+    /// How much each session may hold.
+    pub limits: SessionLimits,
 }
 
 impl Default for Config {
@@ -41,6 +44,7 @@ impl Default for Config {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             operator_token: None,
             blocking_limit_ms: BLOCKING_LIMIT_MS,
+            limits: SessionLimits::default(),
         }
     }
 }

@@ -178,6 +178,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
             let task_id = task_id(&mut decoder, &object);
             let task_id = decoder.finish(task_id).map_err(Refusal::violations)?;
             let commit = decide(
+                desk,
                 session,
                 call,
                 &Command::CancelTask {
@@ -232,11 +233,17 @@ fn hook(
     })
 }
 
-fn decide(session: &Session, call: &Call, command: &Command) -> Result<(Option<Commit>, Answer), Refusal> {
+fn decide(
+    desk: &Desk,
+    session: &Session,
+    call: &Call,
+    command: &Command,
+) -> Result<(Option<Commit>, Answer), Refusal> {
     let context = Context {
         now: call.now,
         entropy: call.entropy,
         caller: call.caller.clone(),
+        limits: desk.config.limits,
         idempotency: None,
     };
     session

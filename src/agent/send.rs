@@ -145,7 +145,7 @@ pub(super) fn send(
         opening,
         ..addressed(message.clone(), envelope.as_ref())
     };
-    let (commit, answer) = decide(session, call, &Command::Send(Box::new(send)))?;
+    let (commit, answer) = decide(desk, session, call, &Command::Send(Box::new(send)))?;
     let goal = match answer {
         Answer::Task(task_id) => {
             let limit = i64::from(desk.config.blocking_limit_ms);

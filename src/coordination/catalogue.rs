@@ -1,7 +1,7 @@
 //! Every operation that the desk offers, once: routing, scopes, limits and the card are read from here.
 
 use super::operation::Operation;
-use super::{claims, decisions, inbox, participants, presence, questions, requests};
+use super::{claims, decisions, inbox, knowledge, participants, presence, questions, requests, workstreams};
 
 /// The operations, in the order of the card's `params.operations`.
 pub const OPERATIONS: &[Operation] = &[
@@ -19,6 +19,15 @@ pub const OPERATIONS: &[Operation] = &[
     requests::LIST,
     requests::UPDATE,
     decisions::RECORD,
+    knowledge::LIST,
+    knowledge::READ,
+    knowledge::PROPOSE,
+    workstreams::LIST,
+    workstreams::CREATE,
+    workstreams::GET,
+    workstreams::UPDATE,
+    workstreams::LINK,
+    workstreams::UNLINK,
 ];
 
 /// The operation of a dotted name.

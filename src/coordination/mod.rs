@@ -6,20 +6,22 @@ pub mod catalogue;
 pub mod claims;
 pub mod decisions;
 pub mod inbox;
+pub mod knowledge;
 mod operation;
-mod page;
+pub(crate) mod page;
 pub mod participants;
 pub mod presence;
 pub mod projection;
 pub mod questions;
 pub mod requests;
 pub mod resource;
+pub mod workstreams;
 
 pub use operation::{Handler, Operation, Read, Reply};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
-use crate::session::{Caller, Command, Commit, Context, Decided, Idempotency, Scope, Session};
+use crate::session::{Caller, Command, Commit, Context, Decided, Idempotency, Scope, Session, SessionLimits};
 use crate::time::Timestamp;
 
 /// Identifies the extension.
@@ -38,6 +40,8 @@ pub struct Call<'a> {
     pub now: Timestamp,
     /// 32 random bytes, fresh for this call.
     pub entropy: [u8; 32],
+    /// How much the session may hold.
+    pub limits: SessionLimits,
     /// The parameters.
     pub body: &'a serde_json::Map<String, Value>,
 }
@@ -54,6 +58,7 @@ impl Call<'_> {
             now: self.now,
             entropy: self.entropy,
             caller: self.caller.clone(),
+            limits: self.limits,
             idempotency,
         };
         session.decide(command, &context)

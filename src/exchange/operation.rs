@@ -8,7 +8,7 @@ use crate::agent::Failed;
 use crate::coordination::{self, Call, Operation, Reply};
 use crate::http::answer::{Form, success};
 use crate::session::event::Span;
-use crate::session::{Caller, Commit, Session};
+use crate::session::{Caller, Commit, Session, SessionLimits};
 use crate::time::Timestamp;
 
 /// A call of an operation.
@@ -18,6 +18,8 @@ pub(super) struct Invocation {
     pub(super) operation: &'static Operation,
     /// Its parameters.
     pub(super) body: Map<String, Value>,
+    /// How much the session may hold.
+    pub(super) limits: SessionLimits,
     /// The extensions that are active.
     pub(super) echo: Option<String>,
 }
@@ -57,6 +59,7 @@ impl Invocation {
             caller: caller.clone(),
             now,
             entropy,
+            limits: self.limits,
             body: &self.body,
         };
         coordination::invoke(session, self.operation, &call, log).map_err(|refusal| Failed {

@@ -122,6 +122,7 @@ impl Work {
         Ok(Self::Extension(Invocation {
             operation,
             body,
+            limits: desk.config().limits,
             echo,
         }))
     }
@@ -164,7 +165,7 @@ impl Work {
             }
             Self::Extension(invocation) => invocation.decide(session, caller, now, entropy),
             Self::Operator { verb, body } => {
-                let ruled = operator::rule(session, verb, body, caller, now, entropy)?;
+                let ruled = operator::rule(session, verb, body, caller, now, entropy, desk.config().limits)?;
                 Ok((ruled.commit, Outcome::of(ruled.answer, None)))
             }
         }

@@ -6,6 +6,7 @@ use super::claim::Claim;
 use super::event::{Commit, Event};
 use super::request::{Request, RequestChange, RequestState, Stage};
 use super::task::{Choice, Decision, TASK_PROPOSAL, TaskRecord, WorkStatus};
+use super::workstream::Step;
 use super::{KEY_LIFE_MS, KeptKey, KeyUse, SendRecord, Session};
 use crate::time::Timestamp;
 
@@ -51,6 +52,15 @@ impl Session {
         }
         self.forget_old_keys(commit.at);
         true
+    }
+
+    /// Who acts in a commit that is being applied, and when.
+    fn step<'a>(&self, commit: &'a Commit) -> Step<'a> {
+        Step {
+            seq: commit.seq,
+            at: self.latest,
+            by: commit.by.as_deref().unwrap_or_default(),
+        }
     }
 
     fn forget_old_keys(&mut self, now: Timestamp) {
@@ -124,6 +134,7 @@ impl Session {
                     .extend(request.expires_at.map(|at| (at, request_id.clone())));
                 self.request_order.push(request_id.clone());
                 self.requests.insert(request_id, (**request).clone());
+                self.open_requests = self.open_requests.saturating_add(1);
                 task_id
             }
             Event::RequestChanged { request_id, change } => {
@@ -133,7 +144,11 @@ impl Session {
                 } else {
                     at
                 };
+                let was_closed = request.state.is_closed();
                 request.change(change, at);
+                if request.state.is_closed() && !was_closed {
+                    self.open_requests = self.open_requests.saturating_sub(1);
+                }
                 if let Some(expiry) = request.expires_at.filter(|_| request.state.is_closed()) {
                     self.expiring.remove(&(expiry, request_id.clone()));
                 }
@@ -187,6 +202,28 @@ impl Session {
                 state,
             } => {
                 self.mark(participant_id, item_ids, *state);
+                None
+            }
+            Event::WorkstreamCreated { workstream } => {
+                let step = self.step(commit);
+                self.workstreams.create((**workstream).clone(), step);
+                None
+            }
+            Event::WorkstreamChanged {
+                workstream_id,
+                change,
+            } => {
+                let step = self.step(commit);
+                self.workstreams.change(workstream_id, change, step);
+                None
+            }
+            Event::KnowledgeProposed { proposal, body } => {
+                self.knowledge.propose((**proposal).clone(), body.clone());
+                None
+            }
+            Event::ProposalDecided { proposal_id, ruling } => {
+                let step = self.step(commit);
+                self.knowledge.decide(proposal_id, ruling, step.by, step.at);
                 None
             }
             // Said to whoever reads the log; nothing of the session follows from it.

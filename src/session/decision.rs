@@ -31,6 +31,9 @@ pub struct Decision {
     pub recorded_by: String,
     /// When.
     pub recorded_at: Timestamp,
+    /// The workstream it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workstream_id: Option<String>,
 }
 
 impl Session {

@@ -15,6 +15,7 @@ use super::Session;
 use super::claim::Claim;
 use super::credential::Role;
 use super::event::{Commit, Event};
+use super::knowledge::ProposalState;
 use super::question::{QuestionAnswer, QuestionState};
 use super::request::{Request, RequestChange};
 use crate::text;
@@ -340,7 +341,16 @@ impl Session {
                 let title = decision.title.as_str();
                 (Kind::Decision, &decision.decision_id, title, Audience::Everyone)
             }
-            // Knowledge is news here, too: a proposal to those who decide, its review to whoever proposed it.
+            Event::KnowledgeProposed { proposal, .. } => {
+                let deciders = self.participants().filter(|one| one.role.decides());
+                let to = named(&mut deciders.map(|one| &one.participant_id))?;
+                (Kind::Proposal, &proposal.proposal_id, proposal.title.as_str(), to)
+            }
+            Event::ProposalDecided { proposal_id, .. } => {
+                let proposal = self.knowledge.proposal(proposal_id)?;
+                let to = named(&mut std::iter::once(&proposal.proposed_by))?;
+                (Kind::Review, proposal_id, proposal.title.as_str(), to)
+            }
             _ => return None,
         };
         Some(Kept {
@@ -439,6 +449,10 @@ impl Session {
                 closed(request) || request.is_full() || request.is_assigned_to(reader.id)
             }),
             Kind::Reassignment => request().is_some_and(closed),
+            Kind::Proposal => self
+                .knowledge
+                .proposal(&item.subject_id)
+                .is_some_and(|proposal| proposal.state != ProposalState::Pending),
             _ => false,
         }
     }

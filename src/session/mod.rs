@@ -13,6 +13,8 @@ pub mod event;
 mod facts;
 pub mod id;
 pub mod inbox;
+pub mod knowledge;
+pub mod limits;
 pub mod page;
 pub mod participant;
 pub mod presence;
@@ -20,6 +22,7 @@ pub mod question;
 pub mod request;
 mod summary;
 pub mod task;
+pub mod workstream;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -29,6 +32,7 @@ pub use credential::{Caller, Role, Scope, Token};
 pub use decide::{Answer, Command, Context, Decided, Idempotency, NewSession};
 pub use event::{Commit, Event};
 pub use facts::SYSTEM_ADDRESS;
+pub use limits::SessionLimits;
 
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -36,11 +40,13 @@ use claim::Claims;
 use credential::Credential;
 use decision::Decision;
 use inbox::Inbox;
+use knowledge::Knowledge;
 use participant::Participant;
 use presence::Presence;
 use question::Question;
 use request::Request;
 use task::{Mail, TaskRecord};
+use workstream::Workstreams;
 
 /// How long an idempotency key is kept after its use: 24 hours, in milliseconds.
 pub const KEY_LIFE_MS: i64 = 86_400_000;
@@ -97,6 +103,9 @@ pub struct Session {
     requests: BTreeMap<String, Request>,
     /// Ids of the requests in the order they were made in, whatever their clocks said.
     request_order: Vec<String>,
+    /// How many of them are not closed. In no snapshot: counted anew when one is restored.
+    #[serde(skip)]
+    open_requests: usize,
     /// The requests that will expire unless they are closed before, by when.
     expiring: BTreeSet<(Timestamp, String)>,
     questions: BTreeMap<String, Question>,
@@ -108,6 +117,8 @@ pub struct Session {
     /// Ids of the decisions in the order they were recorded in.
     decision_order: Vec<String>,
     inbox: Inbox,
+    workstreams: Workstreams,
+    knowledge: Knowledge,
     mail: BTreeMap<String, Mail>,
     /// By client, then by the message id it chose.
     sends: BTreeMap<String, BTreeMap<String, SendRecord>>,
@@ -125,6 +136,9 @@ impl Session {
         let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         session.claims.derive(session.latest);
         session.inbox.derive();
+        session.workstreams.derive();
+        let open = session.requests.values().filter(|one| !one.state.is_closed());
+        session.open_requests = open.count();
         Ok(session)
     }
 
@@ -244,10 +258,29 @@ impl Session {
         self.request_order.iter().filter_map(|id| self.requests.get(id))
     }
 
+    /// How many requests are not closed, recorded or not. Costs what has expired since the last commit.
+    #[must_use]
+    pub fn open_request_count(&self, now: Timestamp) -> usize {
+        let expired = self.expiring.iter().take_while(|(at, _)| *at <= now);
+        self.open_requests.saturating_sub(expired.count())
+    }
+
     /// A request.
     #[must_use]
     pub fn request(&self, request_id: &str) -> Option<&Request> {
         self.requests.get(request_id)
+    }
+
+    /// The workstreams.
+    #[must_use]
+    pub const fn workstreams(&self) -> &Workstreams {
+        &self.workstreams
+    }
+
+    /// The knowledge.
+    #[must_use]
+    pub const fn knowledge(&self) -> &Knowledge {
+        &self.knowledge
     }
 
     /// A message of the session.

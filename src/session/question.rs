@@ -59,6 +59,9 @@ pub struct Question {
     /// The request it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+    /// The workstream it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workstream_id: Option<String>,
     /// The A2A task that waits for its answer, when it was put to the client of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,

@@ -19,6 +19,8 @@ const DESCRIPTION: &str = "A2A_EDGE_DESCRIPTION";
 const VERSION: &str = "A2A_EDGE_VERSION";
 /// The longest that a send waits for its task, in seconds.
 const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
+/// How much each session may hold: limits such as `live-claims=500`, with commas between them.
+const LIMITS: &str = "A2A_EDGE_LIMITS";
 /// The range of [`WAIT_LIMIT`], as that of the native host.
 const WAIT_RANGE: std::ops::RangeInclusive<u32> = 1..=300;
 
@@ -59,6 +61,11 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         None => defaults.blocking_limit_ms,
         Some(text) => wait_limit_ms(&text)?,
     };
+    let mut limits = defaults.limits;
+    let settings = set(env, LIMITS).unwrap_or_default();
+    for limit in settings.split(',').filter(|limit| !limit.trim().is_empty()) {
+        limits.set(limit).map_err(|rule| fault(LIMITS, rule))?;
+    }
     let base_url = set(env, BASE_URL).map(|url| url.trim_end_matches('/').to_owned());
     Ok(Config {
         base_url: base_url.unwrap_or_else(|| origin.to_owned()),
@@ -67,6 +74,7 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         version: set(env, VERSION).unwrap_or(defaults.version),
         operator_token: Some(operator_token),
         blocking_limit_ms,
+        limits,
     })
 }
 

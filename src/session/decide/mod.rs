@@ -5,26 +5,31 @@ mod claims;
 mod decisions;
 mod inbox;
 mod judge;
+mod knowledge;
 mod presence;
 mod questions;
 mod requests;
 mod send;
 mod tell;
+mod workstreams;
 
 use serde_json::{Map, Value, json};
 
 pub use admit::{Begun, NewSession};
 pub use claims::{NewClaim, named};
 pub use decisions::NewDecision;
+pub use knowledge::{NewProposal, Verdict};
 pub use presence::{NewPresence, NewStatus};
 pub use questions::NewQuestion;
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
+pub use workstreams::{Edit, Move, NewWorkstream};
 
 use super::credential::Caller;
 use super::event::{Commit, Event, Remembered};
 use super::id::{Draw, base32, sha256};
 use super::inbox::ItemState;
+use super::limits::{self, SessionLimits};
 use super::participant::Kind;
 use super::request::RequestChange;
 use super::{Role, Session};
@@ -128,6 +133,26 @@ pub enum Command {
     },
     /// The caller records a decision.
     RecordDecision(Box<NewDecision>),
+    /// A new workstream of the caller's.
+    CreateWorkstream(Box<NewWorkstream>),
+    /// Something is to happen to a workstream that the caller knows the version of.
+    EditWorkstream {
+        /// Which.
+        workstream_id: String,
+        /// The version that the caller knows.
+        expected_version: u32,
+        /// What.
+        edit: Box<Edit>,
+    },
+    /// Something for the knowledge, which an owner or admin decides about.
+    ProposeKnowledge(Box<NewProposal>),
+    /// A proposal for the knowledge is decided about. Owners and admins only.
+    RuleOnProposal {
+        /// Which.
+        proposal_id: String,
+        /// How.
+        verdict: Verdict,
+    },
 }
 
 impl Command {
@@ -152,6 +177,8 @@ pub struct Context {
     pub entropy: [u8; 32],
     /// Who acts.
     pub caller: Caller,
+    /// How much the session may hold.
+    pub limits: SessionLimits,
     /// The caller's key, with what it was sent for.
     pub idempotency: Option<Idempotency>,
 }
@@ -258,6 +285,11 @@ impl Draft<'_> {
     /// The session's time.
     fn time(&self) -> Timestamp {
         self.session.time(self.context.now)
+    }
+
+    /// Whether one more of a kind fits beside the `held` ones.
+    fn room_for(&self, kind: limits::Kind, held: usize) -> Result<(), Refusal> {
+        self.context.limits.allow(kind, held, 1)
     }
 
     fn caller(&self) -> &Caller {
@@ -418,6 +450,14 @@ impl Draft<'_> {
             } => self.answer_question(question_id, body.as_deref(), choice.as_deref()),
             Command::UpdateInbox { item_ids, state } => self.update_inbox(item_ids, *state),
             Command::RecordDecision(new) => self.record_decision(new),
+            Command::CreateWorkstream(new) => self.create_workstream(new),
+            Command::EditWorkstream {
+                workstream_id,
+                expected_version,
+                edit,
+            } => self.edit_workstream(workstream_id, *expected_version, edit),
+            Command::ProposeKnowledge(new) => self.propose_knowledge(new),
+            Command::RuleOnProposal { proposal_id, verdict } => self.rule_on_proposal(proposal_id, verdict),
         }
     }
 }

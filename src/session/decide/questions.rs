@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use super::presence::no_workstream;
 use super::{Answer, Draft, not_found, not_owner, precondition};
 use crate::dispatch::envelope::Kind;
 use crate::refusal::Refusal;
@@ -35,7 +34,7 @@ fn answer(question: &Question) -> Answer {
 
 impl<'s> Draft<'s> {
     pub(super) fn ask_question(&mut self, new: &NewQuestion) -> Result<Answer, Refusal> {
-        no_workstream(new.workstream_id.as_deref())?;
+        self.names_workstream(new.workstream_id.as_deref())?;
         let request = new.request_id.as_ref().map(|id| self.known_request(id));
         let request = request.transpose()?;
         for participant_id in &new.to {
@@ -44,7 +43,9 @@ impl<'s> Draft<'s> {
         if let Some((request, task)) = request.and_then(|request| self.client_of(request, &new.to)) {
             self.may_ask_client(task)?;
             self.still_open(request)?;
-            return Ok(answer(&self.put_to_client(task, &new.body, &new.choices)));
+            let workstream_id = new.workstream_id.clone();
+            let question = self.put_to_client(task, &new.body, &new.choices, workstream_id);
+            return Ok(answer(&question));
         }
         self.no_clients(&new.to)?;
         let question = Question {
@@ -58,6 +59,7 @@ impl<'s> Draft<'s> {
             asked_at: self.time(),
             answer: None,
             request_id: new.request_id.clone(),
+            workstream_id: new.workstream_id.clone(),
             task_id: None,
             message_id: None,
         };
@@ -66,6 +68,11 @@ impl<'s> Draft<'s> {
             question: Box::new(question),
         });
         Ok(answer)
+    }
+
+    pub(super) fn known_question(&self, question_id: &str) -> Result<&'s Question, Refusal> {
+        let known = self.session.question(question_id);
+        known.ok_or_else(|| not_found("QUESTION_NOT_FOUND", "no such question"))
     }
 
     /// The task that a request carries, if a client sent it and that client is all of `to`.
@@ -118,12 +125,18 @@ impl<'s> Draft<'s> {
                 "the task has ended and never changes again",
             ));
         }
-        self.put_to_client(task, body, choices);
+        self.put_to_client(task, body, choices, None);
         Ok(Answer::Task(task_id.to_owned()))
     }
 
     /// Asks the client of a task: a message to it, which the task waits for the answer to, and the question's record.
-    fn put_to_client(&mut self, task: &TaskRecord, body: &str, choices: &[String]) -> Question {
+    fn put_to_client(
+        &mut self,
+        task: &TaskRecord,
+        body: &str,
+        choices: &[String],
+        workstream_id: Option<String>,
+    ) -> Question {
         let mail = Mail {
             reply_to: Some(task.root.clone()),
             blocking: true,
@@ -141,6 +154,7 @@ impl<'s> Draft<'s> {
             asked_at: self.time(),
             answer: None,
             request_id: task.request_id.clone(),
+            workstream_id,
             task_id: Some(task.task_id.clone()),
             message_id: Some(mail.id.clone()),
         };
@@ -161,8 +175,7 @@ impl<'s> Draft<'s> {
         body: Option<&str>,
         choice: Option<&str>,
     ) -> Result<Answer, Refusal> {
-        let question = self.session.question(question_id);
-        let question = question.ok_or_else(|| not_found("QUESTION_NOT_FOUND", "no such question"))?;
+        let question = self.known_question(question_id)?;
         let caller = self.caller();
         if !self.session.is_put_to(question, &caller.participant_id) && !caller.role.decides() {
             return Err(precondition(

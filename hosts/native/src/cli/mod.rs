@@ -7,6 +7,7 @@ mod decide;
 mod decisions;
 mod inbox;
 mod input;
+mod knowledge;
 mod participant;
 mod pointer;
 mod presence;
@@ -20,6 +21,7 @@ mod show;
 mod task;
 mod validate;
 mod welcome;
+mod workstreams;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -166,6 +168,12 @@ enum Command {
     /// Record what was decided (member)
     #[command(subcommand)]
     Decisions(decisions::Decisions),
+    /// Keep work on one matter together, and say how far it is (member)
+    #[command(subcommand)]
+    Workstreams(workstreams::Workstreams),
+    /// Read what is known, propose more, and decide about it (member; owner, admin)
+    #[command(subcommand)]
+    Knowledge(knowledge::Knowledge),
     /// Check a work/v1 or envelope/v1 request, without a server
     Validate(validate::Validate),
     /// Tell a task's state from its facts, without a server
@@ -217,6 +225,8 @@ pub fn run() -> ExitCode {
         Command::Questions(questions) => questions.run(&cli.common),
         Command::Inbox(inbox) => inbox.run(&cli.common),
         Command::Decisions(decisions) => decisions.run(&cli.common),
+        Command::Workstreams(workstreams) => workstreams.run(&cli.common),
+        Command::Knowledge(knowledge) => knowledge.run(&cli.common),
         Command::Validate(validate) => validate.run(),
         Command::Project(project) => project.run(),
         Command::Card(card) => card.run(&cli.common),
