@@ -15,8 +15,9 @@ mod support;
 
 use a2a_edge::session::decide::{NewDecision, NewQuestion};
 use a2a_edge::session::inbox::{ADDRESSED, BROADCASTS, ItemState};
+use a2a_edge::session::limits::SessionLimits;
 use a2a_edge::session::participant::Kind as Being;
-use a2a_edge::session::{Caller, Command, Context, NewSession, Role, Session, SessionLimits, Token};
+use a2a_edge::session::{Caller, Command, Context, NewSession, Role, Session, Token};
 use a2a_edge::time::Timestamp;
 use refusals::{create, participant, reason, refused, update};
 use serde_json::{Value, json};
@@ -354,6 +355,26 @@ fn who_is_out_is_told_nothing_any_more() {
     assert_eq!(bench.coordinate(&gone, "inbox:list", &json!({})).status, 401);
 }
 
+#[test]
+fn a_proposal_is_told_to_those_who_decide_and_its_review_to_who_proposed_it() {
+    let bench = Bench::new();
+    let admin = bench.admit("admin");
+    let body = json!({"title": "How to deploy", "body": "With care."});
+    let proposed = bench.coordinate(&bench.member, "knowledge:propose", &body).ok();
+    let proposal = proposed["proposal"]["proposalId"].clone();
+    let told = pairs(&[("proposal", "How to deploy")]);
+    assert_eq!(waiting(&bench, &bench.owner), told);
+    assert_eq!(waiting(&bench, &admin), told);
+    assert_eq!(waiting(&bench, &bench.member), []);
+    bench
+        .operate(&bench.owner, "knowledge:accept", &json!({"proposalId": proposal}))
+        .ok();
+    assert_eq!(waiting(&bench, &admin), [], "decided");
+    let listed = inbox(&bench, &bench.member, &json!({}));
+    assert_eq!(listed["items"][0]["kind"], "review");
+    assert_eq!(listed["items"][0]["subjectId"], proposal);
+}
+
 /// A session without a store, for what takes thousands of commands.
 struct Crowd {
     session: Session,
@@ -399,11 +420,8 @@ impl Crowd {
             now: NOW,
             entropy,
             caller: self.callers[caller].clone(),
-            limits: SessionLimits {
-                participants: usize::MAX,
-                ..SessionLimits::default()
-            },
             idempotency: None,
+            limits: SessionLimits::default(),
         };
         let decided = self.session.decide(command, &context).unwrap();
         assert!(self.session.apply(&decided.commit.unwrap()));
@@ -445,12 +463,12 @@ impl Crowd {
 
 #[test]
 fn an_item_to_a_thousand_is_kept_once_and_a_mark_on_it_is_a_few_bytes() {
-    let mut crowd = Crowd::new(1_000);
+    let mut crowd = Crowd::new(999);
     let empty = crowd.session.snapshot().len();
     crowd.decides();
     let told = crowd.session.snapshot().len();
     assert!(told - empty < 1_500, "{}", told - empty);
-    for reader in 1..=1_000 {
+    for reader in 1..=999 {
         let item_ids = crowd.items(reader);
         assert_eq!(item_ids.len(), 1);
         let state = ItemState::Resolved;

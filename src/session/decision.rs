@@ -27,13 +27,13 @@ pub struct Decision {
     /// The decision that has taken its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// The workstream it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workstream_id: Option<String>,
     /// Who recorded it.
     pub recorded_by: String,
     /// When.
     pub recorded_at: Timestamp,
+    /// The workstream it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workstream_id: Option<String>,
 }
 
 impl Session {

@@ -39,8 +39,8 @@ pub fn flow_limits(bench: &Bench) -> Vec<Limit> {
     for operation in [
         "status:announce",
         "claims:acquire",
-        "requests:create",
         "questions:ask",
+        "requests:create",
         "decisions:record",
     ] {
         limits.push(limit(

@@ -148,7 +148,10 @@ fn a_held_request_waits_for_the_owner_who_reads_why() {
         "{held:?}"
     );
     let open = desk.run_as("owner", &["task", "open"]).ended(0);
-    assert!(open.out.contains("\nreason\n> rm -rf build\n"), "{open:?}");
+    assert!(
+        open.out.contains(" waits at tool-approval\n> rm -rf build\n"),
+        "{open:?}"
+    );
     let no = desk.run_as("owner", &["decline", &task, "--reason", "Not that one."]);
     no.ended(0);
     let listed = desk.run_as("member", &["requests", "list", "--full"]).ended(0);

@@ -24,7 +24,7 @@ pub struct NewDecision {
     pub workstream_id: Option<String>,
 }
 
-impl Draft<'_> {
+impl<'s> Draft<'s> {
     pub(super) fn record_decision(&mut self, new: &NewDecision) -> Result<Answer, Refusal> {
         self.names_workstream(new.workstream_id.as_deref())?;
         if let Some(decision_id) = &new.supersedes {
@@ -38,9 +38,9 @@ impl Draft<'_> {
             alternatives: new.alternatives.clone(),
             supersedes: new.supersedes.clone(),
             superseded_by: None,
-            workstream_id: new.workstream_id.clone(),
             recorded_by: self.caller().participant_id.clone(),
             recorded_at: self.time(),
+            workstream_id: new.workstream_id.clone(),
         };
         let answer = json!({ "decision": decision });
         self.push(Event::DecisionRecorded {
@@ -49,11 +49,14 @@ impl Draft<'_> {
         Ok(Answer::Object(answer))
     }
 
+    pub(super) fn known_decision(&self, decision_id: &str) -> Result<&'s Decision, Refusal> {
+        let known = self.session.decision(decision_id);
+        known.ok_or_else(|| not_found("DECISION_NOT_FOUND", "no such decision"))
+    }
+
     /// Whether a decision is there, and no other has taken its place: what holds now is never told by two.
     fn stands(&self, decision_id: &str) -> Result<(), Refusal> {
-        let decision = self.session.decision(decision_id);
-        let decision = decision.ok_or_else(|| not_found("DECISION_NOT_FOUND", "no such decision"))?;
-        match &decision.superseded_by {
+        match &self.known_decision(decision_id)?.superseded_by {
             None => Ok(()),
             Some(later) => Err(precondition(
                 "DECISION_SUPERSEDED",

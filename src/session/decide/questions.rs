@@ -43,12 +43,9 @@ impl<'s> Draft<'s> {
         if let Some((request, task)) = request.and_then(|request| self.client_of(request, &new.to)) {
             self.may_ask_client(task)?;
             self.still_open(request)?;
-            return Ok(answer(&self.put_to_client(
-                task,
-                &new.body,
-                &new.choices,
-                new.workstream_id.as_deref(),
-            )));
+            let workstream_id = new.workstream_id.clone();
+            let question = self.put_to_client(task, &new.body, &new.choices, workstream_id);
+            return Ok(answer(&question));
         }
         self.no_clients(&new.to)?;
         let question = Question {
@@ -71,6 +68,11 @@ impl<'s> Draft<'s> {
             question: Box::new(question),
         });
         Ok(answer)
+    }
+
+    pub(super) fn known_question(&self, question_id: &str) -> Result<&'s Question, Refusal> {
+        let known = self.session.question(question_id);
+        known.ok_or_else(|| not_found("QUESTION_NOT_FOUND", "no such question"))
     }
 
     /// The task that a request carries, if a client sent it and that client is all of `to`.
@@ -133,7 +135,7 @@ impl<'s> Draft<'s> {
         task: &TaskRecord,
         body: &str,
         choices: &[String],
-        workstream_id: Option<&str>,
+        workstream_id: Option<String>,
     ) -> Question {
         let mail = Mail {
             reply_to: Some(task.root.clone()),
@@ -152,7 +154,7 @@ impl<'s> Draft<'s> {
             asked_at: self.time(),
             answer: None,
             request_id: task.request_id.clone(),
-            workstream_id: workstream_id.map(str::to_owned),
+            workstream_id,
             task_id: Some(task.task_id.clone()),
             message_id: Some(mail.id.clone()),
         };
@@ -173,8 +175,7 @@ impl<'s> Draft<'s> {
         body: Option<&str>,
         choice: Option<&str>,
     ) -> Result<Answer, Refusal> {
-        let question = self.session.question(question_id);
-        let question = question.ok_or_else(|| not_found("QUESTION_NOT_FOUND", "no such question"))?;
+        let question = self.known_question(question_id)?;
         let caller = self.caller();
         if !self.session.is_put_to(question, &caller.participant_id) && !caller.role.decides() {
             return Err(precondition(

@@ -313,14 +313,12 @@ impl<'s> Draft<'s> {
             ResourceKind::External => Ok(()),
             ResourceKind::Request => self.known_request(id).map(drop),
             ResourceKind::Knowledge => self.known_entry(id).map(drop),
+            ResourceKind::Question => self.known_question(id).map(drop),
+            ResourceKind::Decision => self.known_decision(id).map(drop),
             ResourceKind::Claim if session.claims().get(id).is_some() => Ok(()),
             ResourceKind::Task if session.task(id).is_some() => Ok(()),
-            ResourceKind::Question if session.question(id).is_some() => Ok(()),
-            ResourceKind::Decision if session.decision(id).is_some() => Ok(()),
             ResourceKind::Claim => Err(not_found("CLAIM_NOT_FOUND", "no such claim")),
             ResourceKind::Task => Err(not_found("TASK_NOT_FOUND", "no such task")),
-            ResourceKind::Question => Err(not_found("QUESTION_NOT_FOUND", "no such question")),
-            ResourceKind::Decision => Err(not_found("DECISION_NOT_FOUND", "no such decision")),
         }
     }
 }

@@ -222,6 +222,12 @@ impl Open {
             "TITLE (the client's words)",
         ];
         let mut text = show::table(header, rows.collect(), "No such tasks.");
+        for task in show::list(&answer, "tasks") {
+            if let Some(reason) = task.pointer("/gate/reason").and_then(Value::as_str) {
+                let (id, gate) = (show::cell(task, "/taskId"), show::cell(task, "/gate/type"));
+                text.push_str(&show::block(&format!("{id} waits at {gate}"), reason));
+            }
+        }
         if let Some(task) = show::list(&answer, "tasks").find(|task| waits(task)) {
             let id = show::word(task, "/taskId", "TASK");
             let commands = format!("a2a-edge approve {id}\n  a2a-edge decline {id}");
