@@ -369,7 +369,7 @@ fn check_no_gate_traffic(session: &Session, seen: &Value, active: bool) {
 fn what_must_hold_holds_after_every_step() {
     let reader = Reader::new();
     let mut worked_on = 0;
-    for seed in 3000..3120 {
+    for seed in 3000..3160 {
         let mut last_commit = Timestamp::from_millis(1_784_250_000_000);
         let mut working: BTreeSet<String> = BTreeSet::new();
         let mut histories = BTreeMap::new();
