@@ -230,6 +230,7 @@ impl Reader {
             caller: caller.clone(),
             now,
             entropy: [0; 32],
+            known: None,
         };
         let step = agent::begin(&self.desk, session, call).map_err(|failed| failed.refusal.to_string())?;
         assert!(step.commit.is_none(), "a read never comes to a commit");
@@ -415,9 +416,10 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
                         "claims.check" => resources.as_object().unwrap(),
                         _ => &empty,
                     },
+                    last_event_id: None,
                 };
                 if let Reply::Decided(decided) =
-                    coordination::invoke(&play.session, operation, &call, None).unwrap()
+                    coordination::invoke(&play.session, operation, &call).unwrap()
                 {
                     assert!(decided.commit.is_none(), "{}", operation.name);
                 }

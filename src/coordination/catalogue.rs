@@ -1,7 +1,7 @@
 //! Every operation that the desk offers, once: routing, scopes, limits and the card are read from here.
 
 use super::operation::Operation;
-use super::{claims, participants, presence, requests};
+use super::{claims, events, participants, presence, requests};
 
 /// The operations, in the order of the card's `params.operations`.
 pub const OPERATIONS: &[Operation] = &[
@@ -14,6 +14,8 @@ pub const OPERATIONS: &[Operation] = &[
     requests::CREATE,
     requests::LIST,
     requests::UPDATE,
+    events::LIST,
+    events::STREAM,
 ];
 
 /// The operation of a dotted name.

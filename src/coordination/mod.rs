@@ -4,6 +4,8 @@
 
 pub mod catalogue;
 pub mod claims;
+pub mod events;
+pub mod journal;
 mod operation;
 mod page;
 pub mod participants;
@@ -12,11 +14,11 @@ pub mod projection;
 pub mod requests;
 pub mod resource;
 
-pub use operation::{Handler, Operation, Read, Reply};
+pub use operation::{Handler, LogHandler, Operation, Read, Reply};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
-use crate::session::{Caller, Command, Commit, Context, Decided, Idempotency, Scope, Session};
+use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session};
 use crate::time::Timestamp;
 
 /// Identifies the extension.
@@ -37,6 +39,8 @@ pub struct Call<'a> {
     pub entropy: [u8; 32],
     /// The parameters.
     pub body: &'a serde_json::Map<String, Value>,
+    /// The last event that a client of a stream has already.
+    pub last_event_id: Option<&'a str>,
 }
 
 impl Call<'_> {
@@ -69,17 +73,11 @@ pub fn allow(operation: &Operation, caller: &Caller) -> Result<(), Refusal> {
     }
 }
 
-/// Checks a call's fields and decides it: from the fields on to the state (session coordination, §9.2). A read that
-/// was answered with [`Reply::Log`] is called again with those commits as its `log`; all else takes none.
+/// Checks a call's fields and decides it: from the fields on to the state (session coordination, §9.2).
 ///
 /// # Errors
 /// The first check that fails.
-pub fn invoke(
-    session: &Session,
-    operation: &Operation,
-    call: &Call<'_>,
-    log: Option<&[Commit]>,
-) -> Result<Reply, Refusal> {
+pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Result<Reply, Refusal> {
     let mut found = crate::params::violations(operation.params, call.body);
     let key = if operation.read_only {
         None
@@ -94,10 +92,11 @@ pub fn invoke(
             let idempotency = key.map(|key| Idempotency::of_body(key, operation.name, call.body));
             handler(session, call, idempotency).map(Reply::Decided)
         }
-        Handler::Log(handler) => Ok(match handler(session, call, log)? {
+        Handler::Log(handler) => Ok(match handler(session, call, None)? {
             Read::Answer(answer) => Reply::Decided(Decided::read(answer)),
-            Read::Log(span) => Reply::Log(span),
+            Read::Log(span) => Reply::Log(handler, span),
         }),
+        Handler::Stream(handler) => handler(session, call).map(Reply::Stream),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Pages of a list: `pageSize` and `pageToken` in, `nextPageToken` out (session coordination, §9.2).
 
+use std::str::FromStr;
+
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -24,6 +26,33 @@ pub(super) struct Page<T> {
     pub(super) next: String,
 }
 
+/// How much a page is to hold.
+pub(super) fn size(fields: Fields<'_>) -> usize {
+    usize::try_from(fields.number("pageSize").unwrap_or(DEFAULT_SIZE)).unwrap_or(usize::MAX)
+}
+
+/// Where the page begins, if not where the list does.
+///
+/// # Errors
+/// INVALID_ARGUMENT on `pageToken`.
+pub(super) fn position<P: FromStr>(
+    session: &Session,
+    list: &str,
+    fields: Fields<'_>,
+) -> Result<Option<P>, Refusal> {
+    let Some(token) = fields.text("pageToken").filter(|token| !token.is_empty()) else {
+        return Ok(None);
+    };
+    let position = session.page_position(list, token);
+    match position.and_then(|position| position.parse().ok()) {
+        Some(position) => Ok(Some(position)),
+        None => Err(Refusal::invalid(
+            "pageToken",
+            "expected nextPageToken of the same list, unaltered",
+        )),
+    }
+}
+
 /// The page that the fields ask for, of items with their places in an order that only ever grows at its end.
 ///
 /// `list` names the list, its filters and its reader: its tokens are good for nothing else.
@@ -36,18 +65,9 @@ pub(super) fn of<T>(
     fields: Fields<'_>,
     items: impl Iterator<Item = (usize, T)>,
 ) -> Result<Page<T>, Refusal> {
-    let from = match fields.text("pageToken").filter(|token| !token.is_empty()) {
-        None => 0,
-        Some(token) => session
-            .page_position(list, token)
-            .and_then(|position| position.parse().ok())
-            .ok_or_else(|| {
-                Refusal::invalid("pageToken", "expected nextPageToken of the same list, unaltered")
-            })?,
-    };
-    let size = usize::try_from(fields.number("pageSize").unwrap_or(DEFAULT_SIZE)).unwrap_or(usize::MAX);
+    let from = position(session, list, fields)?.unwrap_or(0_usize);
     let mut rest = items.skip_while(|(place, _)| *place < from);
-    let page = rest.by_ref().take(size).map(|(_, item)| item).collect();
+    let page = rest.by_ref().take(size(fields)).map(|(_, item)| item).collect();
     let next = rest
         .next()
         .map(|(place, _)| session.page_token(list, &place.to_string()));

@@ -4,6 +4,7 @@ use http::Request;
 use serde_json::{Map, Value, json};
 
 use super::operation::{Invocation, Reading};
+use super::stream::{Source, Stream};
 use super::{Poll, no_such_session};
 use crate::agent::operator::{self, Verb};
 use crate::agent::{self, Failed, Follow};
@@ -24,6 +25,8 @@ pub(super) enum Work {
         method: Method,
         params: Map<String, Value>,
         requested: Vec<String>,
+        /// How much of its task a client of a stream knows already.
+        known: Option<usize>,
     },
     /// An operation of session coordination.
     Extension(Invocation),
@@ -43,6 +46,8 @@ pub(super) enum Outcome {
     Answer(Answer, Option<String>),
     /// The answer is in the session's log.
     Read(Box<Reading>),
+    /// The answer is a stream.
+    Stream(Box<Stream>),
 }
 
 pub(super) type Decided = (Option<Commit>, Outcome);
@@ -78,6 +83,7 @@ impl Work {
             method,
             params,
             requested: extensions::parse(request.headers().get_all(extensions::NAME)),
+            known: read::last_event_id(request.headers()).and_then(agent::stream::known),
         })
     }
 
@@ -119,6 +125,7 @@ impl Work {
         Ok(Self::Extension(Invocation {
             operation,
             body,
+            last_event_id: read::last_event_id(request.headers()).map(str::to_owned),
             echo,
         }))
     }
@@ -147,6 +154,7 @@ impl Work {
                 method,
                 params,
                 requested,
+                known,
             } => {
                 let call = agent::Call {
                     method: *method,
@@ -155,9 +163,17 @@ impl Work {
                     caller: caller.clone(),
                     now,
                     entropy,
+                    known: *known,
                 };
                 let step = agent::begin(desk, session, call)?;
-                Ok((step.commit, Outcome::Follow(Box::new(step.follow))))
+                let outcome = if method.streams() {
+                    let stream = agent::stream::Stream::new(step.follow, *known);
+                    let echo = stream.echo();
+                    Outcome::Stream(Box::new(Stream::new(Source::Task(stream), echo)))
+                } else {
+                    Outcome::Follow(Box::new(step.follow))
+                };
+                Ok((step.commit, outcome))
             }
             Self::Extension(invocation) => invocation.decide(session, caller, now, entropy),
             Self::Operator { verb, body } => {
@@ -186,13 +202,16 @@ impl Outcome {
                 Ok(Poll::Ready(success(Form::Coordination, &object, echo.as_deref())))
             }
             Self::Read(reading) => reading.poll(session()?, now),
+            Self::Stream(stream) => Ok(Poll::Stream(stream.head())),
         }
     }
 
     /// What the answer is to be read from.
     pub(super) fn supply(&mut self, commits: Vec<Commit>) {
-        if let Self::Read(reading) = self {
-            reading.supply(commits);
+        match self {
+            Self::Read(reading) => reading.supply(commits),
+            Self::Stream(stream) => stream.supply(commits),
+            Self::Follow(_) | Self::Answer(..) => {}
         }
     }
 

@@ -27,6 +27,7 @@ impl Session {
             .iter()
             .filter_map(|event| self.happen(event, commit))
             .collect();
+        self.follow_artifacts(commit);
         for task_id in &touched {
             self.refresh(task_id, commit.at);
         }
