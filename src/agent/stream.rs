@@ -32,7 +32,8 @@ pub struct Stream {
 impl Stream {
     /// The stream that a streaming operation came to; `known` is the number of the last change that the client has
     /// from an earlier one.
-    pub(crate) const fn new(follow: Follow, known: Option<usize>) -> Self {
+    #[must_use]
+    pub const fn new(follow: Follow, known: Option<usize>) -> Self {
         Self {
             follow,
             known,

@@ -22,4 +22,5 @@ mod stories;
 #[allow(dead_code, reason = "each test uses its part of it")]
 #[path = "../../../support/story_bench.rs"]
 mod story_bench;
+mod streams;
 mod traps;

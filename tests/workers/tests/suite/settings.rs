@@ -35,6 +35,12 @@ fn a_setting_at_fault_is_named_by_its_variable_at_the_first_request() {
             "301",
             "expected whole seconds from 1 to 300",
         ),
+        (
+            "A2A_EDGE_KEEP_ALIVE",
+            "0.5",
+            "expected whole seconds from 1 to 300",
+        ),
+        ("A2A_EDGE_STREAMS", "yes", "expected on or off"),
     ] {
         let (status, reason, message) = first_answer(&Deployment::default().with(variable, value));
         assert_eq!(
