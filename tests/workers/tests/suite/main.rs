@@ -16,6 +16,8 @@ mod desk;
 mod directory;
 mod kills;
 mod party;
+#[path = "../../../support/reading.rs"]
+mod reading;
 mod rebuild;
 mod settings;
 mod stories;
