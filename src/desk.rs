@@ -9,6 +9,7 @@ use crate::coordination::{self, catalogue};
 use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
 use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
+use crate::session::SessionLimits;
 use crate::session::credential::SecretDigest;
 
 /// The longest a blocking send waits unless configured otherwise, in milliseconds.
@@ -36,6 +37,8 @@ pub struct Config {
     pub streaming: bool,
     /// How long a stream is silent before a comment says that it is still there, in milliseconds.
     pub keep_alive_ms: u32,
+    /// How much each session may hold.
+    pub limits: SessionLimits,
 }
 
 impl Default for Config {
@@ -50,6 +53,7 @@ impl Default for Config {
             blocking_limit_ms: BLOCKING_LIMIT_MS,
             streaming: true,
             keep_alive_ms: KEEP_ALIVE_MS,
+            limits: SessionLimits::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::a2a::Artifact;
 use crate::a2a::decode::Decoder;
 use crate::coordination::resource::ResourceId;
 use crate::dispatch::artifact::WorkArtifact;
+use crate::dispatch::inbound::is_http_url;
 use crate::dispatch::verdict::Fault;
 use crate::refusal::Violation;
 use crate::text;
@@ -60,6 +61,8 @@ pub enum Shape {
     Line(usize),
     /// Text of at most this many characters, over any number of lines.
     Text(usize),
+    /// As [`Shape::Text`], and never blank, required or not.
+    Filled(usize),
     /// The id of a record.
     Id,
     /// One of these.
@@ -76,6 +79,8 @@ pub enum Shape {
     Object(&'static [Param]),
     /// A resource id: a path, a glob or `scheme:id`.
     Resource,
+    /// An absolute https URL of at most this many characters.
+    HttpsUrl(usize),
     /// An A2A artifact; one of work/v1's kinds also keeps to that kind's rules.
     Artifact,
 }
@@ -119,6 +124,9 @@ fn rule(shape: Shape, required: bool) -> String {
                 "expected text of at most {limit} characters, without control characters but tab and line feed"
             )
         }
+        Shape::Filled(limit) => format!(
+            "expected text of at most {limit} characters, not blank, without control characters but tab and line feed"
+        ),
         Shape::Id => format!("expected an id of 1 to {ID_CHARS} characters"),
         Shape::Choice(names) => format!("expected one of: {}", names.join(", ")),
         Shape::ChoiceOrNull(names) => format!("expected null or one of: {}", names.join(", ")),
@@ -128,6 +136,7 @@ fn rule(shape: Shape, required: bool) -> String {
         Shape::List(limit, _) => format!("expected a list of at most {limit} entries"),
         Shape::Object(_) => "expected an object".to_owned(),
         Shape::Resource => "expected a resource id: a path, a glob or scheme:id".to_owned(),
+        Shape::HttpsUrl(limit) => format!("expected an absolute https URL of at most {limit} characters"),
         Shape::Artifact => "expected an A2A artifact".to_owned(),
     }
 }
@@ -139,6 +148,9 @@ fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Ve
         }
         (Shape::Text(limit), Value::String(body)) => {
             within(body, limit) && !(required && text::is_blank(body)) && !body.chars().any(is_refused)
+        }
+        (Shape::Filled(limit), Value::String(body)) => {
+            within(body, limit) && !text::is_blank(body) && !body.chars().any(is_refused)
         }
         (Shape::Id, Value::String(id)) => {
             within(id, ID_CHARS) && !text::is_blank(id) && !id.chars().any(breaks_a_line)
@@ -169,6 +181,9 @@ fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Ve
             }
             true
         }
+        (Shape::HttpsUrl(limit), Value::String(url)) => {
+            within(url, limit) && is_http_url(url) && !url.chars().any(breaks_a_line) && is_https(url)
+        }
         (Shape::Artifact, Value::Object(_)) => {
             found.extend(artifact_faults(value, path));
             true
@@ -198,6 +213,11 @@ fn artifact_faults(value: &Value, path: &str) -> Vec<Violation> {
 fn within(text: &str, limit: usize) -> bool {
     // A character takes at most four bytes, so that most texts need no counting.
     text.len() <= limit || (text.len() / 4 <= limit && text.chars().count() <= limit)
+}
+
+fn is_https(url: &str) -> bool {
+    let scheme = url.split_once(':').map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"))
 }
 
 const fn is_refused(c: char) -> bool {
@@ -291,6 +311,7 @@ mod tests {
         Param::required("title", Shape::Line(3), ""),
         Param::optional("body", Shape::Text(3), ""),
         Param::required("note", Shape::Text(3), ""),
+        Param::optional("intent", Shape::Filled(3), ""),
         Param::optional("id", Shape::Id, ""),
         Param::optional("stage", Shape::ChoiceOrNull(&["review"]), ""),
         Param::optional("kind", Shape::Choice(&["a", "b"]), ""),
@@ -299,6 +320,7 @@ mod tests {
         Param::optional("list", Shape::List(2, &Shape::Line(2)), ""),
         Param::optional("artifacts", Shape::List(1, &Shape::Artifact), ""),
         Param::optional("on", Shape::Resource, ""),
+        Param::optional("url", Shape::HttpsUrl(20), ""),
         Param::optional("client", CLIENT, ""),
         Param::optional("clients", Shape::List(2, &CLIENT), ""),
     ];
@@ -326,6 +348,8 @@ mod tests {
             ("body", json!("é\t\n"), json!("é\t\nx")),
             ("body", json!(""), json!("\r")),
             ("note", json!(" a"), json!(" \n")),
+            ("intent", json!("é\t\n"), json!("é\t\nx")),
+            ("intent", json!(" a"), json!(" \n")),
             ("id", json!("x".repeat(64)), json!("x".repeat(65))),
             ("id", json!("x"), json!("")),
             ("stage", Value::Null, json!("working")),
@@ -338,6 +362,15 @@ mod tests {
             ("list", json!([]), json!({})),
             ("on", json!("src/**"), json!("src/../x")),
             ("on", json!("é".repeat(512)), json!("é".repeat(513))),
+            (
+                "url",
+                json!("https://é.example/€a"),
+                json!("https://é.example/€ab"),
+            ),
+            ("url", json!("HTTPS://a"), json!("http://a")),
+            ("url", json!("https://a?b"), json!("https://")),
+            ("url", json!("https://a#b"), json!("https://a b")),
+            ("url", json!("https://a/"), json!("ftps://a")),
             (
                 "client",
                 json!({"name": "n", "uses": ["a"], "more": 1}),

@@ -121,6 +121,12 @@ impl Refusal {
         }
     }
 
+    /// INTERNAL: what should not happen, which is no caller's to mend and nobody's to be told.
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(Code::Internal, "the desk met an internal error")
+    }
+
     /// INVALID_ARGUMENT on one field.
     #[must_use]
     pub fn invalid(field: impl Into<String>, description: impl Into<String>) -> Self {

@@ -113,7 +113,7 @@ fn told<H: Host>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
                 StoreError::Unavailable(_) => {
                     Refusal::new(Code::Unavailable, "the desk can't reach its storage; try again")
                 }
-                StoreError::Corrupt(_) => Refusal::new(Code::Internal, "the desk met an internal error"),
+                StoreError::Corrupt(_) => Refusal::internal(),
             }
         }
     };

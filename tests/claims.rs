@@ -13,9 +13,9 @@ mod refusals;
 #[path = "support/desk.rs"]
 mod support;
 
-use a2a_edge::session::claim::{Claim, ClaimType, MAX_LIVE_CLAIMS};
+use a2a_edge::session::claim::{Claim, ClaimType};
 use a2a_edge::session::decide::NewClaim;
-use a2a_edge::session::{Command, Commit, Context, Event, Token};
+use a2a_edge::session::{Command, Commit, Context, Event, SessionLimits, Token};
 use a2a_edge::time::Timestamp;
 use refusals::{create, participant, reason, refused};
 use serde_json::{Value, json};
@@ -281,6 +281,7 @@ fn a_session_has_at_most_10000_live_claims_and_names_at_most_100_in_the_way() {
             expires_at: now.plus_seconds(30),
             released_at: None,
             reason: None,
+            workstream_id: None,
             request_id: None,
         }),
     };
@@ -289,7 +290,7 @@ fn a_session_has_at_most_10000_live_claims_and_names_at_most_100_in_the_way() {
         at: now,
         by: None,
         nonce: "n".into(),
-        events: (1..MAX_LIVE_CLAIMS).map(claim).collect(),
+        events: (1..SessionLimits::default().live_claims).map(claim).collect(),
         remembered: None,
     };
     assert!(session.apply(&commit));
@@ -301,6 +302,7 @@ fn a_session_has_at_most_10000_live_claims_and_names_at_most_100_in_the_way() {
             now: now.plus_seconds(seconds),
             entropy: [7; 32],
             caller: caller.clone(),
+            limits: SessionLimits::default(),
             idempotency: None,
         };
         let new = NewClaim {

@@ -23,7 +23,7 @@ mod support;
 use a2a_edge::dispatch::{SYSTEM_ADDRESS, render};
 use a2a_edge::session::decide::{Command, Context};
 use a2a_edge::session::task::{Choice, Mail, TASK_PROPOSAL, WorkStatus};
-use a2a_edge::session::{Session, Token};
+use a2a_edge::session::{Session, SessionLimits, Token};
 use a2a_edge::time::Timestamp;
 use serde_json::{Value, json};
 use support::{Bench, ENVELOPE, GATE, Reply, WORK};
@@ -454,6 +454,7 @@ fn core_gates_task_proposal_needs_a_deciding_answer() {
             now: Timestamp::from_millis(1_784_250_000_001),
             entropy: [7; 32],
             caller: session.authenticate(&Token::parse(token).unwrap()).unwrap(),
+            limits: SessionLimits::default(),
             idempotency: None,
         };
         let refusal = session.decide(&command, &context).unwrap_err();
@@ -512,6 +513,7 @@ fn core_gates_task_proposal_is_answered_with_approve_or_decline() {
             caller: session
                 .authenticate(&Token::parse(&bench.owner).unwrap())
                 .unwrap(),
+            limits: SessionLimits::default(),
             idempotency: None,
         };
         match session.decide(&command, &context) {

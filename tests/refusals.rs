@@ -11,6 +11,10 @@
 
 #[path = "support/fields.rs"]
 mod fields_of;
+#[path = "support/flow_fields.rs"]
+mod flow_fields;
+#[path = "support/flows_of.rs"]
+mod flows_of;
 #[path = "support/refusals.rs"]
 mod refusals;
 #[path = "support/desk.rs"]
@@ -21,6 +25,7 @@ use std::collections::BTreeSet;
 use a2a_edge::coordination::catalogue;
 use a2a_edge::params::Shape;
 use fields_of::{Limit, claim_limits, limit, presence_limits};
+use flow_fields::{flow_limits, flow_minimal};
 use refusals::{chars, create, fields, list, participant, refused, update};
 use serde_json::{Value, json};
 use support::{Bench, COORDINATION, OPERATOR};
@@ -263,6 +268,7 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
     ];
     limits.extend(presence_limits());
     limits.extend(claim_limits(bench, request));
+    limits.extend(flow_limits(bench));
     for priority in ["high", "medium", "low", "none"] {
         limits.push(limit(
             create,
@@ -275,7 +281,7 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
     limits
 }
 
-fn minimal(operation: &str, request: &str) -> Value {
+fn minimal(bench: &Bench, operation: &str, request: &str) -> Value {
     match operation {
         "requests:create" => json!({"title": "t"}),
         "requests:update" => json!({"requestId": request, "action": "progress"}),
@@ -283,7 +289,7 @@ fn minimal(operation: &str, request: &str) -> Value {
         "claims:acquire" => json!({"resourceId": "a"}),
         "claims:release" => json!({"claimId": "claim-nowhere"}),
         "status:announce" => json!({"status": "s"}),
-        _ => json!({}),
+        _ => flow_minimal(bench, operation),
     }
 }
 
@@ -298,9 +304,10 @@ fn every_field_takes_its_last_value_and_refuses_the_next() {
         good,
         bad,
         at,
+        with,
     } in limits(&bench, &request)
     {
-        let mut body = minimal(operation, &request);
+        let mut body = with.unwrap_or_else(|| minimal(&bench, operation, &request));
         body[field] = good;
         let reply = bench.coordinate(&bench.owner, operation, &body);
         assert_eq!(reply.status, 200, "{operation} {field}: {}", reply.body);
@@ -324,14 +331,13 @@ fn every_parameter_of_the_catalogue_has_a_limit_that_is_tested_and_refuses_anoth
         .collect();
     for operation in catalogue::OPERATIONS {
         for param in operation.params {
-            // Page tokens have a test of their own, and of workstreams there is none to name.
+            // Page tokens have a test of their own.
             assert!(
-                ["pageToken", "workstreamId"].contains(&param.name)
-                    || tested.contains(&(operation.name.to_owned(), param.name)),
+                param.name == "pageToken" || tested.contains(&(operation.name.to_owned(), param.name)),
                 "{}",
                 param.name
             );
-            let mut body = minimal(&operation.name.replace('.', ":"), &request);
+            let mut body = minimal(&bench, &operation.name.replace('.', ":"), &request);
             body[param.name] = match param.shape {
                 Shape::Object(_) => json!("no object"),
                 _ => json!({"an": "object"}),

@@ -16,6 +16,8 @@ mod claims;
 mod play;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/workstreams.rs"]
+mod workstreams;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,11 +30,12 @@ use a2a_edge::extension::Method;
 use a2a_edge::session::presence;
 use a2a_edge::session::request::RequestState;
 use a2a_edge::session::task::Origin;
-use a2a_edge::session::{Answer, Caller, Commit, Context, Role, Session};
+use a2a_edge::session::{Answer, Caller, Commit, Context, Role, Session, SessionLimits};
 use a2a_edge::time::Timestamp;
 use claims::check_claims;
 use play::Play;
 use serde_json::{Map, Value, json};
+use workstreams::{check_histories, check_knowledge, check_workstreams};
 
 const STEPS: usize = 80;
 
@@ -117,6 +120,7 @@ fn a_restored_session_decides_as_the_one_it_was_taken_from() {
                 now: play.now,
                 entropy: play.entropy(),
                 caller: play.callers[caller].clone(),
+                limits: SessionLimits::default(),
                 idempotency,
             };
             let before = play.session.snapshot();
@@ -161,6 +165,10 @@ fn a_commit_is_applied_once_and_only_in_its_turn() {
 fn check(play: &Play, at: Timestamp) {
     let session = &play.session;
     check_claims(session, play.now);
+    check_workstreams(session);
+    check_knowledge(session);
+    let open = session.requests().filter(|it| !it.state_at(play.now).is_closed());
+    assert_eq!(session.open_request_count(play.now), open.count());
     for request in session.requests() {
         let mut who: Vec<&str> = request
             .assignees
@@ -309,6 +317,7 @@ fn what_must_hold_holds_after_every_step() {
     for seed in 3000..3120 {
         let mut last_commit = Timestamp::from_millis(1_784_250_000_000);
         let mut working: BTreeSet<String> = BTreeSet::new();
+        let mut histories = BTreeMap::new();
         game(seed, |play, commit| {
             if let Some(commit) = commit {
                 assert_eq!(commit.seq + 1, play.commits.len() as u64 + 1);
@@ -317,6 +326,7 @@ fn what_must_hold_holds_after_every_step() {
                 last_commit = commit.at;
             }
             check(play, last_commit);
+            check_histories(&play.session, &mut histories);
             for task in play.session.tasks() {
                 let state = play.session.standing(task, play.now).state.short_name();
                 if state == "WORKING" {
@@ -407,26 +417,42 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
         game(seed, |play, _| {
             let (owner, empty) = (play.callers[0].clone(), Map::new());
             let resources = json!({"resources": [{"resourceId": "**"}]});
+            let workstream = play.workstream_id();
+            let history = json!({"workstreamId": workstream, "includeHistory": true});
+            let entry = json!({"knowledgeId": "know-nowhere"});
             for operation in catalogue::OPERATIONS.iter().filter(|it| it.read_only) {
                 let call = coordination::Call {
                     caller: owner.clone(),
                     now: play.now,
                     entropy: [0; 32],
+                    limits: SessionLimits::default(),
                     body: match operation.name {
                         "claims.check" => resources.as_object().unwrap(),
+                        "workstreams.get" => history.as_object().unwrap(),
+                        "knowledge.read" => entry.as_object().unwrap(),
                         _ => &empty,
                     },
                     last_event_id: None,
                 };
-                if let Reply::Decided(decided) =
-                    coordination::invoke(&play.session, operation, &call).unwrap()
-                {
-                    assert!(decided.commit.is_none(), "{}", operation.name);
+                match coordination::invoke(&play.session, operation, &call) {
+                    Ok(Reply::Decided(decided)) => {
+                        assert!(decided.commit.is_none(), "{}", operation.name);
+                    }
+                    Ok(Reply::Log(..) | Reply::Stream(_)) => {}
+                    Err(refusal) => assert_eq!(refusal.status(), 404, "{refusal:?}"),
                 }
             }
-            for verb in ["tasks:list", "participants:list"] {
+            for verb in ["tasks:list", "participants:list", "knowledge:proposals"] {
                 let verb = operator::find(verb).unwrap();
-                let ruled = operator::rule(&play.session, verb, &empty, &owner, play.now, [0; 32]);
+                let ruled = operator::rule(
+                    &play.session,
+                    verb,
+                    &empty,
+                    &owner,
+                    play.now,
+                    [0; 32],
+                    SessionLimits::default(),
+                );
                 assert!(ruled.unwrap().commit.is_none());
             }
         });
@@ -463,6 +489,17 @@ fn what_a_member_is_answered_is_what_the_session_then_holds() {
             if let Some(id) = answer["claim"]["claimId"].as_str() {
                 assert_eq!(answer["claim"], json!(play.session.claims().get(id).unwrap()));
             }
+            for name in ["workstream", "movedFrom"] {
+                if let Some(id) = answer[name]["workstreamId"].as_str() {
+                    assert_eq!(answer[name], json!(play.session.workstreams().get(id).unwrap()));
+                }
+            }
+            if let Some(id) = answer["proposal"]["proposalId"].as_str() {
+                assert_eq!(
+                    answer["proposal"],
+                    json!(play.session.knowledge().proposal(id).unwrap())
+                );
+            }
             for renewed in answer["renewedClaims"].as_array().into_iter().flatten() {
                 let claim = play.session.claims().get(renewed["claimId"].as_str().unwrap());
                 assert_eq!(renewed["expiresAt"], json!(claim.unwrap().expires_at));
@@ -495,10 +532,12 @@ fn a_repeat_with_a_key_is_answered_byte_for_byte_and_another_use_of_it_is_refuse
             match (answers.get(&name), decided) {
                 (Some((known, answer)), Ok(decided)) => {
                     assert_eq!((known, decided.commit.is_none()), (&print, true));
-                    let Answer::Object(object) = decided.answer else {
+                    let Answer::Remembered(seq) = decided.answer else {
                         panic!()
                     };
-                    assert_eq!(*answer, object.to_string());
+                    let commit = play.commits.iter().find(|commit| commit.seq == seq);
+                    let remembered = through_json(commit.unwrap()).remembered.unwrap();
+                    assert_eq!(*answer, remembered.answer.to_string());
                     repeats += 1;
                 }
                 (Some((known, _)), Err(refusal)) => {
@@ -534,12 +573,14 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
                 .as_array()
                 .unwrap()
             {
-                let name = event.get("change").unwrap_or(&event["type"]);
+                let told = event.get("change").or_else(|| event.get("ruling"));
+                let name = told.unwrap_or(&event["type"]);
                 met.insert(name.as_str().unwrap().to_owned());
             }
         }
     }
     let all = [
+        "accepted",
         "cancelled",
         "claimAcquired",
         "claimReleased",
@@ -549,6 +590,9 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "expired",
         "gateDecided",
         "gateOpened",
+        "knowledgeProposed",
+        "linkMoved",
+        "linked",
         "mailPosted",
         "participantAdded",
         "participantRevoked",
@@ -557,6 +601,7 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "questionAnswered",
         "questionOpened",
         "reassigned",
+        "rejected",
         "requestCreated",
         "sendRecorded",
         "sessionCreated",
@@ -567,6 +612,9 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "taskDropped",
         "taskOpened",
         "unclaimed",
+        "unlinked",
+        "updated",
+        "workstreamCreated",
     ];
     assert_eq!(met, all.map(str::to_owned).into());
 }

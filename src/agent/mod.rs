@@ -79,8 +79,6 @@ pub struct Follow {
 /// What the answer is made from.
 #[derive(Debug)]
 enum Goal {
-    /// This value, as it is.
-    Ready(Value),
     /// This message.
     Message(Box<Message>),
     /// A word that a message was received which opened no task.
@@ -213,6 +211,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
             let task_id = task_id(&mut decoder, &object);
             let task_id = decoder.finish(task_id).map_err(Refusal::violations)?;
             let commit = decide(
+                desk,
                 session,
                 call,
                 &Command::CancelTask {
@@ -267,11 +266,17 @@ fn hook(
     })
 }
 
-fn decide(session: &Session, call: &Call, command: &Command) -> Result<(Option<Commit>, Answer), Refusal> {
+fn decide(
+    desk: &Desk,
+    session: &Session,
+    call: &Call,
+    command: &Command,
+) -> Result<(Option<Commit>, Answer), Refusal> {
     let context = Context {
         now: call.now,
         entropy: call.entropy,
         caller: call.caller.clone(),
+        limits: desk.config.limits,
         idempotency: None,
     };
     session
@@ -286,7 +291,6 @@ impl Follow {
     /// When the task is no longer the caller's to see.
     pub fn poll(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Result<Poll, Failed> {
         let value = match &self.goal {
-            Goal::Ready(value) => value.clone(),
             Goal::Message(message) => self.direct((**message).clone(), now),
             Goal::Received { mail_id } => {
                 let mail = session

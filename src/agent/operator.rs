@@ -5,17 +5,20 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::coordination::idempotency_key;
+use crate::coordination::{idempotency_key, page};
 use crate::params::{self, Fields, Param, Shape};
 use crate::refusal::{Code, Refusal};
+use crate::session::decide::Verdict;
+use crate::session::knowledge::{Proposal, ProposalState};
 use crate::session::participant::Kind;
 use crate::session::task::TaskRecord;
-use crate::session::{Answer, Caller, Command, Commit, Context, Idempotency, Role, Session};
+use crate::session::{Answer, Caller, Command, Commit, Context, Idempotency, Role, Session, SessionLimits};
 use crate::time::Timestamp;
 
 const NAME: Shape = Shape::Line(80);
 const KIND: Shape = Shape::Choice(&["human", "agent", "service"]);
 const REASON: Shape = Shape::Text(2_000);
+const PROPOSAL: Param = Param::required("proposalId", Shape::Id, "The proposal");
 const TASK: Param = Param::required("taskId", Shape::Id, "The A2A task");
 
 /// A verb of the owner.
@@ -33,7 +36,7 @@ pub struct Verb {
 #[derive(Clone, Copy, Debug)]
 enum Effect {
     /// Changes nothing.
-    Read(fn(&Session, Fields<'_>, Timestamp) -> Value),
+    Read(fn(&Session, Fields<'_>, Timestamp) -> Result<Value, Refusal>),
     /// Changes something.
     Write(fn(Fields<'_>) -> Command),
     /// Shows a token, which is kept nowhere: a repeat can't be given the same answer.
@@ -154,6 +157,58 @@ pub const VERBS: &[Verb] = &[
             choices: fields.texts("choices"),
         }),
     },
+    Verb {
+        segment: "knowledge:proposals",
+        params: &[
+            Param::optional(
+                "state",
+                Shape::Choice(&["pending", "accepted", "rejected", "all"]),
+                "Which (pending)",
+            ),
+            page::SIZE,
+            page::TOKEN,
+        ],
+        about: "Lists the proposals for the knowledge without their bodies, oldest first",
+        effect: Effect::Read(proposals),
+    },
+    Verb {
+        segment: "knowledge:review",
+        params: &[PROPOSAL],
+        about: "Shows a proposal whole, beside the entry that it would change",
+        effect: Effect::Read(review),
+    },
+    Verb {
+        segment: "knowledge:accept",
+        params: &[
+            PROPOSAL,
+            Param::optional(
+                "confirm",
+                Shape::Flag,
+                "Whether also when the entry has moved on since (false)",
+            ),
+        ],
+        about: "Makes a proposal a version of its entry",
+        effect: Effect::Write(|fields| Command::RuleOnProposal {
+            proposal_id: fields.owned("proposalId").unwrap_or_default(),
+            verdict: Verdict::Accept {
+                confirm: fields.flag("confirm").unwrap_or(false),
+            },
+        }),
+    },
+    Verb {
+        segment: "knowledge:reject",
+        params: &[
+            PROPOSAL,
+            Param::optional("reason", REASON, "What its author is told"),
+        ],
+        about: "Turns a proposal down",
+        effect: Effect::Write(|fields| Command::RuleOnProposal {
+            proposal_id: fields.owned("proposalId").unwrap_or_default(),
+            verdict: Verdict::Reject {
+                reason: fields.owned("reason"),
+            },
+        }),
+    },
 ];
 
 /// The verb of a path's last segment.
@@ -193,6 +248,7 @@ pub fn rule(
     caller: &Caller,
     now: Timestamp,
     entropy: [u8; 32],
+    limits: SessionLimits,
 ) -> Result<Ruled, Refusal> {
     if !caller.role.decides() {
         return Err(nothing_here());
@@ -220,7 +276,7 @@ pub fn rule(
         Effect::Read(read) => {
             return Ok(Ruled {
                 commit: None,
-                answer: Answer::Object(read(session, fields, now)),
+                answer: Answer::Object(read(session, fields, now)?),
             });
         }
         Effect::Write(command) | Effect::Issue(command) => command(fields),
@@ -230,6 +286,7 @@ pub fn rule(
         now,
         entropy,
         caller: caller.clone(),
+        limits,
         idempotency,
     };
     let decided = session.decide(&command, &context)?;
@@ -239,13 +296,13 @@ pub fn rule(
     })
 }
 
-fn participants(session: &Session, _: Fields<'_>, _: Timestamp) -> Value {
+fn participants(session: &Session, _: Fields<'_>, _: Timestamp) -> Result<Value, Refusal> {
     let mut found: Vec<_> = session.participants().collect();
     found.sort_by(|a, b| (a.added_at, &a.participant_id).cmp(&(b.added_at, &b.participant_id)));
-    json!({ "participants": found })
+    Ok(json!({ "participants": found }))
 }
 
-fn tasks(session: &Session, fields: Fields<'_>, now: Timestamp) -> Value {
+fn tasks(session: &Session, fields: Fields<'_>, now: Timestamp) -> Result<Value, Refusal> {
     let wanted = fields.text("state").unwrap_or("open");
     let mut found: Vec<&TaskRecord> = session
         .tasks()
@@ -256,5 +313,33 @@ fn tasks(session: &Session, fields: Fields<'_>, now: Timestamp) -> Value {
         })
         .collect();
     found.sort_by(|a, b| (a.opened_at, &a.task_id).cmp(&(b.opened_at, &b.task_id)));
-    json!({ "tasks": found.iter().map(|task| session.summary(task, now)).collect::<Vec<_>>() })
+    let tasks: Vec<Value> = found.iter().map(|task| session.summary(task, now)).collect();
+    Ok(json!({ "tasks": tasks }))
+}
+
+fn proposals(session: &Session, fields: Fields<'_>, _: Timestamp) -> Result<Value, Refusal> {
+    let name = fields.text("state").unwrap_or(ProposalState::Pending.as_str());
+    let state = ProposalState::parse(name);
+    let wanted = |proposal: &Proposal| state.is_none_or(|state| proposal.state == state);
+    let all = session.knowledge().proposals().enumerate();
+    let found = all.filter(|(_, proposal)| wanted(proposal));
+    let page = page::of(session, &format!("knowledge:proposals {name}"), fields, found)?;
+    Ok(json!({ "proposals": page.items, "nextPageToken": page.next }))
+}
+
+fn review(session: &Session, fields: Fields<'_>, _: Timestamp) -> Result<Value, Refusal> {
+    let knowledge = session.knowledge();
+    let proposal = fields.text("proposalId").and_then(|id| knowledge.proposal(id));
+    let proposal = proposal
+        .ok_or_else(|| Refusal::coordination(Code::NotFound, "PROPOSAL_NOT_FOUND", "no such proposal"))?;
+    let mut shown = json!(proposal);
+    if let (Some(shown), Some(body)) = (shown.as_object_mut(), knowledge.body(proposal)) {
+        shown.insert("body".to_owned(), json!(body));
+    }
+    let mut answer = json!({ "proposal": shown });
+    let entry = proposal.knowledge_id.as_ref().and_then(|id| knowledge.entry(id));
+    if let (Some(answer), Some(entry)) = (answer.as_object_mut(), entry) {
+        answer.insert("entry".to_owned(), json!(entry.record(None, true)));
+    }
+    Ok(answer)
 }

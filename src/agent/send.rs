@@ -145,7 +145,7 @@ pub(super) fn send(
         opening,
         ..addressed(message.clone(), envelope.as_ref())
     };
-    let (commit, answer) = decide(session, call, &Command::Send(Box::new(send)))?;
+    let (commit, answer) = decide(desk, session, call, &Command::Send(Box::new(send)))?;
     let goal = match answer {
         Answer::Task(task_id) => {
             let limit = i64::from(desk.config.blocking_limit_ms);
@@ -162,7 +162,8 @@ pub(super) fn send(
             }
         }
         Answer::Mail(mail_id) => Goal::Received { mail_id },
-        Answer::Object(value) => Goal::Ready(value),
+        // A send is answered with neither.
+        Answer::Object(_) | Answer::Remembered(_) => return Err(Refusal::internal()),
     };
     Ok((commit, params, goal))
 }

@@ -1,7 +1,7 @@
 //! Every operation that the desk offers, once: routing, scopes, limits and the card are read from here.
 
 use super::operation::Operation;
-use super::{claims, events, participants, presence, requests};
+use super::{claims, events, knowledge, participants, presence, requests, workstreams};
 
 /// The operations, in the order of the card's `params.operations`.
 pub const OPERATIONS: &[Operation] = &[
@@ -14,6 +14,15 @@ pub const OPERATIONS: &[Operation] = &[
     requests::CREATE,
     requests::LIST,
     requests::UPDATE,
+    knowledge::LIST,
+    knowledge::READ,
+    knowledge::PROPOSE,
+    workstreams::LIST,
+    workstreams::CREATE,
+    workstreams::GET,
+    workstreams::UPDATE,
+    workstreams::LINK,
+    workstreams::UNLINK,
     events::LIST,
     events::STREAM,
 ];

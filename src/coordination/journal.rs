@@ -7,10 +7,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::session::event::{Cursor, Event};
+use crate::session::knowledge::Ruling;
 use crate::session::participant::Participant;
 use crate::session::presence::Presence;
 use crate::session::request::RequestChange;
 use crate::session::task::Origin;
+use crate::session::workstream::WorkstreamChange;
 use crate::session::{Caller, Commit, Session};
 use crate::time::Timestamp;
 
@@ -105,11 +107,13 @@ fn tell(session: &Session, event: &Event) -> Option<Told> {
             participant_id,
             status,
             blocked_on,
+            workstream_id,
             resources,
             ..
         } => {
             let mut data = json!({ "participantId": participant_id, "status": status });
             put(&mut data, "blockedOn", blocked_on.as_ref());
+            put(&mut data, "workstreamId", workstream_id.as_ref());
             put(
                 &mut data,
                 "resources",
@@ -130,6 +134,17 @@ fn tell(session: &Session, event: &Event) -> Option<Told> {
         Event::ClaimReleased { claim_id } => Told::members("claim.released", json!({ "claimId": claim_id })),
         Event::RequestCreated { request } => Told::members("request.created", json!({ "request": request })),
         Event::RequestChanged { request_id, change } => changed(session, request_id, change),
+        Event::WorkstreamCreated { workstream } => {
+            Told::members("workstream.created", json!({ "workstream": workstream }))
+        }
+        Event::WorkstreamChanged {
+            workstream_id,
+            change,
+        } => Told::members(change.name(), worked(workstream_id, change)),
+        Event::KnowledgeProposed { proposal, .. } => {
+            Told::deciders("knowledge.proposed", json!({ "proposal": proposal }))
+        }
+        Event::ProposalDecided { proposal_id, ruling } => ruled(proposal_id, ruling),
         Event::TaskOpened { task } => {
             let data = json!({ "taskId": task.task_id, "skill": task.skill, "openedBy": task.opened_by });
             Told::to(by_origin(task.origin), "task.opened", data)
@@ -221,6 +236,30 @@ fn changed(session: &Session, request_id: &str, change: &RequestChange) -> Told 
     Told {
         lapsed,
         ..Told::members(name, data)
+    }
+}
+
+/// What happened to a workstream: its id, and what the change brought.
+fn worked(workstream_id: &str, change: &WorkstreamChange) -> Value {
+    let mut data = json!({ "workstreamId": workstream_id });
+    if let (Some(data), Value::Object(mut brought)) = (data.as_object_mut(), json!(change)) {
+        brought.shift_remove("change");
+        data.extend(brought);
+    }
+    data
+}
+
+/// What became of a proposal. Why it was rejected is between those who decide and its author.
+fn ruled(proposal_id: &str, ruling: &Ruling) -> Told {
+    match ruling {
+        Ruling::Accepted {
+            knowledge_id,
+            version,
+        } => Told::members(
+            "knowledge.accepted",
+            json!({ "proposalId": proposal_id, "knowledgeId": knowledge_id, "version": version }),
+        ),
+        Ruling::Rejected { .. } => Told::deciders("knowledge.rejected", json!({ "proposalId": proposal_id })),
     }
 }
 

@@ -6,19 +6,21 @@ pub mod catalogue;
 pub mod claims;
 pub mod events;
 pub mod journal;
+pub mod knowledge;
 mod operation;
-mod page;
+pub(crate) mod page;
 pub mod participants;
 pub mod presence;
 pub mod projection;
 pub mod requests;
 pub mod resource;
+pub mod workstreams;
 
 pub use operation::{Handler, LogHandler, Operation, Read, Reply};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
-use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session};
+use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session, SessionLimits};
 use crate::time::Timestamp;
 
 /// Identifies the extension.
@@ -37,6 +39,8 @@ pub struct Call<'a> {
     pub now: Timestamp,
     /// 32 random bytes, fresh for this call.
     pub entropy: [u8; 32],
+    /// How much the session may hold.
+    pub limits: SessionLimits,
     /// The parameters.
     pub body: &'a serde_json::Map<String, Value>,
     /// The last event that a client of a stream has already.
@@ -55,6 +59,7 @@ impl Call<'_> {
             now: self.now,
             entropy: self.entropy,
             caller: self.caller.clone(),
+            limits: self.limits,
             idempotency,
         };
         session.decide(command, &context)
@@ -90,10 +95,10 @@ pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Resu
     match operation.handler {
         Handler::Session(handler) => {
             let idempotency = key.map(|key| Idempotency::of_body(key, operation.name, call.body));
-            handler(session, call, idempotency).map(Reply::Decided)
+            handler(session, call, idempotency).map(|decided| Reply::Decided(Box::new(decided)))
         }
         Handler::Log(handler) => Ok(match handler(session, call, None)? {
-            Read::Answer(answer) => Reply::Decided(Decided::read(answer)),
+            Read::Answer(answer) => Reply::Decided(Box::new(Decided::read(answer))),
             Read::Log(span) => Reply::Log(handler, span),
         }),
         Handler::Stream(handler) => handler(session, call).map(Reply::Stream),

@@ -36,7 +36,7 @@ pub enum Read {
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// A commit, if anything changes, and the answer.
-    Decided(Decided),
+    Decided(Box<Decided>),
     /// There is no answer without these commits: the handler is to be called again with them.
     Log(LogHandler, Span),
     /// The events behind this place, as they come.

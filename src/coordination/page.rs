@@ -7,10 +7,10 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 
 /// `pageSize`.
-pub(super) const SIZE: Param = Param::optional("pageSize", Shape::Integer(1, 100), "How many at most (50)");
+pub(crate) const SIZE: Param = Param::optional("pageSize", Shape::Integer(1, 100), "How many at most (50)");
 
 /// `pageToken`.
-pub(super) const TOKEN: Param = Param::optional(
+pub(crate) const TOKEN: Param = Param::optional(
     "pageToken",
     Shape::Text(1_024),
     "Where to go on: nextPageToken of the page before",
@@ -19,11 +19,11 @@ pub(super) const TOKEN: Param = Param::optional(
 const DEFAULT_SIZE: u32 = 50;
 
 /// A page.
-pub(super) struct Page<T> {
+pub(crate) struct Page<T> {
     /// What is on it.
-    pub(super) items: Vec<T>,
+    pub(crate) items: Vec<T>,
     /// Token of the next; empty when there is none.
-    pub(super) next: String,
+    pub(crate) next: String,
 }
 
 /// How much a page is to hold.
@@ -59,7 +59,7 @@ pub(super) fn position<P: FromStr>(
 ///
 /// # Errors
 /// INVALID_ARGUMENT on `pageToken`.
-pub(super) fn of<T>(
+pub(crate) fn of<T>(
     session: &Session,
     list: &str,
     fields: Fields<'_>,

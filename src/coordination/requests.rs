@@ -48,6 +48,7 @@ pub const CREATE: Operation = Operation {
             Shape::List(20, &Shape::Line(500)),
             "When it counts as done",
         ),
+        Param::optional("workstreamId", Shape::Id, "The workstream it belongs to"),
     ],
     about: "Asks the participants of the session for a piece of work",
     handler: Handler::Session(create),
@@ -74,6 +75,7 @@ pub const LIST: Operation = Operation {
             Shape::Id,
             "Only those that this participant, or \"me\", asked for",
         ),
+        Param::optional("workstreamId", Shape::Id, "Only those of this workstream"),
         page::SIZE,
         page::TOKEN,
     ],
@@ -124,6 +126,7 @@ fn create(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
             .unwrap_or(Priority::None),
         labels: fields.texts("labels"),
         acceptance: fields.texts("acceptance"),
+        workstream_id: fields.owned("workstreamId"),
     };
     call.decide(session, idempotency, &Command::CreateRequest(Box::new(new)))
 }
@@ -185,14 +188,16 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
     };
     let (assignee, created_by) = (me(fields.text("assignee")), me(fields.text("createdBy")));
     let state = fields.text("state").and_then(RequestState::parse);
+    let workstream = fields.text("workstreamId");
     let list = format!(
-        "requests.list {} {state:?} {assignee:?} {created_by:?}",
+        "requests.list {} {state:?} {assignee:?} {created_by:?} {workstream:?}",
         call.caller.participant_id
     );
     let wanted = |request: &Request| {
         state.is_none_or(|state| request.state_at(call.now) == state)
             && assignee.as_ref().is_none_or(|who| request.is_assigned_to(who))
             && created_by.as_ref().is_none_or(|who| request.created_by == *who)
+            && workstream.is_none_or(|of| request.workstream_id.as_deref() == Some(of))
     };
     let all = session.requests().enumerate();
     let page = page::of(session, &list, fields, all.filter(|(_, request)| wanted(request)))?;

@@ -117,7 +117,7 @@ fn links(parts: &[Part]) -> Result<Vec<String>, Fault> {
 
 /// Whether a text is an address that a browser would open over http or https, with nothing in it that could end
 /// the line or the address.
-pub(super) fn is_http_url(url: &str) -> bool {
+pub(crate) fn is_http_url(url: &str) -> bool {
     let parts = url.split_once(':');
     let Some((scheme, rest)) = parts.and_then(|(scheme, rest)| Some((scheme, rest.strip_prefix("//")?)))
     else {

@@ -6,6 +6,7 @@
 
 mod creation;
 mod operation;
+mod recall;
 mod stream;
 mod work;
 

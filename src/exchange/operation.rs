@@ -10,7 +10,7 @@ use crate::coordination::{self, Call, LogHandler, Operation, Read, Reply, events
 use crate::http::answer::{Form, success};
 use crate::refusal::Refusal;
 use crate::session::event::Span;
-use crate::session::{Caller, Commit, Session};
+use crate::session::{Caller, Commit, Session, SessionLimits};
 use crate::time::Timestamp;
 
 /// A call of an operation.
@@ -20,6 +20,8 @@ pub(super) struct Invocation {
     pub(super) operation: &'static Operation,
     /// Its parameters.
     pub(super) body: Map<String, Value>,
+    /// How much the session may hold.
+    pub(super) limits: SessionLimits,
     /// The last event that a client of a stream has already.
     pub(super) last_event_id: Option<String>,
     /// The extensions that are active.
@@ -38,7 +40,7 @@ impl Invocation {
         let reply = coordination::invoke(session, self.operation, &call).map_err(|it| self.fail(it))?;
         Ok(match reply {
             Reply::Decided(decided) => {
-                let outcome = Outcome::Answer(decided.answer, self.echo.clone());
+                let outcome = Outcome::of(decided.answer, self.echo.clone());
                 (decided.commit, outcome)
             }
             Reply::Log(handler, span) => {
@@ -65,6 +67,7 @@ impl Invocation {
             caller: caller.clone(),
             now,
             entropy,
+            limits: self.limits,
             body: &self.body,
             last_event_id: self.last_event_id.as_deref(),
         }

@@ -29,7 +29,7 @@ pub enum Advance {
 #[derive(Debug)]
 pub(super) enum Source {
     /// A task.
-    Task(agent::stream::Stream),
+    Task(Box<agent::stream::Stream>),
     /// The session.
     Events(events::Stream),
 }

@@ -4,6 +4,7 @@ use http::Request;
 use serde_json::{Map, Value, json};
 
 use super::operation::{Invocation, Reading};
+use super::recall::Recall;
 use super::stream::{Source, Stream};
 use super::{Poll, no_such_session};
 use crate::agent::operator::{self, Verb};
@@ -46,6 +47,8 @@ pub(super) enum Outcome {
     Answer(Answer, Option<String>),
     /// The answer is in the session's log.
     Read(Box<Reading>),
+    /// The answer was given before.
+    Recall(Recall),
     /// The answer is a stream.
     Stream(Box<Stream>),
 }
@@ -125,6 +128,7 @@ impl Work {
         Ok(Self::Extension(Invocation {
             operation,
             body,
+            limits: desk.config().limits,
             last_event_id: read::last_event_id(request.headers()).map(str::to_owned),
             echo,
         }))
@@ -169,7 +173,7 @@ impl Work {
                 let outcome = if method.streams() {
                     let stream = agent::stream::Stream::new(step.follow, *known);
                     let echo = stream.echo();
-                    Outcome::Stream(Box::new(Stream::new(Source::Task(stream), echo)))
+                    Outcome::Stream(Box::new(Stream::new(Source::Task(Box::new(stream)), echo)))
                 } else {
                     Outcome::Follow(Box::new(step.follow))
                 };
@@ -177,14 +181,22 @@ impl Work {
             }
             Self::Extension(invocation) => invocation.decide(session, caller, now, entropy),
             Self::Operator { verb, body } => {
-                let ruled = operator::rule(session, verb, body, caller, now, entropy)?;
-                Ok((ruled.commit, Outcome::Answer(ruled.answer, None)))
+                let ruled = operator::rule(session, verb, body, caller, now, entropy, desk.config().limits)?;
+                Ok((ruled.commit, Outcome::of(ruled.answer, None)))
             }
         }
     }
 }
 
 impl Outcome {
+    /// The outcome whose answer is `answer`.
+    pub(super) fn of(answer: Answer, echo: Option<String>) -> Self {
+        match answer {
+            Answer::Remembered(seq) => Self::Recall(Recall::new(seq, echo)),
+            answer => Self::Answer(answer, echo),
+        }
+    }
+
     /// Looks for the answer; the session is only asked for where the answer is in it.
     pub(super) fn poll<'a>(
         &mut self,
@@ -202,6 +214,7 @@ impl Outcome {
                 Ok(Poll::Ready(success(Form::Coordination, &object, echo.as_deref())))
             }
             Self::Read(reading) => reading.poll(session()?, now),
+            Self::Recall(recall) => recall.poll(),
             Self::Stream(stream) => Ok(Poll::Stream(stream.head())),
         }
     }
@@ -210,6 +223,7 @@ impl Outcome {
     pub(super) fn supply(&mut self, commits: Vec<Commit>) {
         match self {
             Self::Read(reading) => reading.supply(commits),
+            Self::Recall(recall) => recall.supply(commits),
             Self::Stream(stream) => stream.supply(commits),
             Self::Follow(_) | Self::Answer(..) => {}
         }

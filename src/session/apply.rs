@@ -6,7 +6,8 @@ use super::claim::Claim;
 use super::event::{Commit, Event};
 use super::request::{Request, RequestChange, RequestState, Stage};
 use super::task::{Choice, Decision, TaskRecord, WorkStatus};
-use super::{KEY_LIFE_MS, KeyUse, SendRecord, Session};
+use super::workstream::Step;
+use super::{KEY_LIFE_MS, KeptKey, KeyUse, SendRecord, Session};
 use crate::time::Timestamp;
 
 impl Session {
@@ -36,7 +37,11 @@ impl Session {
                 .remembered
                 .entry(remembered.credential_id.clone())
                 .or_default();
-            keys.insert(remembered.key.clone(), remembered.clone());
+            let kept = KeptKey {
+                fingerprint: remembered.fingerprint.clone(),
+                seq: commit.seq,
+            };
+            keys.insert(remembered.key.clone(), kept);
             self.key_uses.push_back(KeyUse {
                 at: commit.at,
                 credential: remembered.credential_id.clone(),
@@ -45,6 +50,15 @@ impl Session {
         }
         self.forget_old_keys(commit.at);
         true
+    }
+
+    /// Who acts in a commit that is being applied, and when.
+    fn step<'a>(&self, commit: &'a Commit) -> Step<'a> {
+        Step {
+            seq: commit.seq,
+            at: self.latest,
+            by: commit.by.as_deref().unwrap_or_default(),
+        }
     }
 
     fn forget_old_keys(&mut self, now: Timestamp) {
@@ -118,6 +132,7 @@ impl Session {
                     .extend(request.expires_at.map(|at| (at, request_id.clone())));
                 self.request_order.push(request_id.clone());
                 self.requests.insert(request_id, (**request).clone());
+                self.open_requests = self.open_requests.saturating_add(1);
                 task_id
             }
             Event::RequestChanged { request_id, change } => {
@@ -127,7 +142,11 @@ impl Session {
                 } else {
                     at
                 };
+                let was_closed = request.state.is_closed();
                 request.change(change, at);
+                if request.state.is_closed() && !was_closed {
+                    self.open_requests = self.open_requests.saturating_sub(1);
+                }
                 if let Some(expiry) = request.expires_at.filter(|_| request.state.is_closed()) {
                     self.expiring.remove(&(expiry, request_id.clone()));
                 }
@@ -161,6 +180,28 @@ impl Session {
                     ..self.claims.get(claim_id)?.clone()
                 };
                 self.claims.put(released, self.latest);
+                None
+            }
+            Event::WorkstreamCreated { workstream } => {
+                let step = self.step(commit);
+                self.workstreams.create((**workstream).clone(), step);
+                None
+            }
+            Event::WorkstreamChanged {
+                workstream_id,
+                change,
+            } => {
+                let step = self.step(commit);
+                self.workstreams.change(workstream_id, change, step);
+                None
+            }
+            Event::KnowledgeProposed { proposal, body } => {
+                self.knowledge.propose((**proposal).clone(), body.clone());
+                None
+            }
+            Event::ProposalDecided { proposal_id, ruling } => {
+                let step = self.step(commit);
+                self.knowledge.decide(proposal_id, ruling, step.by, step.at);
                 None
             }
             // Said to whoever reads the log; nothing of the session follows from it.

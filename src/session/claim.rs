@@ -7,9 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::coordination::resource::{ResourceId, ResourceIndex};
 use crate::time::Timestamp;
 
-/// The most live claims of a session.
-pub const MAX_LIVE_CLAIMS: usize = 10_000;
-
 /// Whom a claim tolerates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -63,6 +60,9 @@ pub struct Claim {
     /// What for: at most 500 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The workstream it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workstream_id: Option<String>,
     /// For which request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -281,6 +281,7 @@ mod tests {
             expires_at: START.plus_seconds(seconds),
             released_at: None,
             reason: None,
+            workstream_id: None,
             request_id: None,
         }
     }

@@ -8,10 +8,12 @@ use serde_json::Value;
 
 use super::claim::Claim;
 use super::credential::Credential;
+use super::knowledge::{Proposal, Ruling};
 use super::participant::Participant;
 use super::presence::Presence;
 use super::request::{Request, RequestChange};
 use super::task::{Choice, Ending, Gate, Mail, TaskRecord};
+use super::workstream::{Workstream, WorkstreamChange};
 use crate::time::Timestamp;
 
 /// Something that happened. Events are facts: they are never refused and never rewritten.
@@ -55,6 +57,9 @@ pub enum Event {
         /// What it waits for: at most 280 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         blocked_on: Option<String>,
+        /// The workstream it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workstream_id: Option<String>,
         /// What it is at: at most 20 resource ids.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         resources: Vec<String>,
@@ -73,6 +78,34 @@ pub enum Event {
     ClaimReleased {
         /// Which.
         claim_id: String,
+    },
+    /// A workstream was made.
+    WorkstreamCreated {
+        /// As it was made.
+        workstream: Box<Workstream>,
+    },
+    /// Something happened to a workstream.
+    WorkstreamChanged {
+        /// Which.
+        workstream_id: String,
+        /// What.
+        #[serde(flatten)]
+        change: WorkstreamChange,
+    },
+    /// Somebody proposes something for the knowledge.
+    KnowledgeProposed {
+        /// The proposal.
+        proposal: Box<Proposal>,
+        /// At most 65,536 characters.
+        body: String,
+    },
+    /// An owner or admin decided about a proposal for the knowledge.
+    ProposalDecided {
+        /// Which.
+        proposal_id: String,
+        /// How.
+        #[serde(flatten)]
+        ruling: Ruling,
     },
     /// A message was accepted.
     MailPosted {

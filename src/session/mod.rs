@@ -12,12 +12,15 @@ pub mod decide;
 pub mod event;
 mod facts;
 pub mod id;
+pub mod knowledge;
+pub mod limits;
 pub mod page;
 pub mod participant;
 pub mod presence;
 pub mod request;
 mod summary;
 pub mod task;
+pub mod workstream;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -27,16 +30,18 @@ pub use credential::{Caller, Role, Scope, Token};
 pub use decide::{Answer, Command, Context, Decided, Idempotency, NewSession};
 pub use event::{Commit, Event};
 pub use facts::SYSTEM_ADDRESS;
+pub use limits::SessionLimits;
 
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use claim::Claims;
 use credential::Credential;
-use event::Remembered;
+use knowledge::Knowledge;
 use participant::Participant;
 use presence::Presence;
 use request::Request;
 use task::{Mail, TaskRecord};
+use workstream::Workstreams;
 
 /// How long an idempotency key is kept after its use: 24 hours, in milliseconds.
 pub const KEY_LIFE_MS: i64 = 86_400_000;
@@ -52,6 +57,15 @@ pub struct SendRecord {
     pub task_id: Option<String>,
     /// The message of the session it became.
     pub mail_id: String,
+}
+
+/// What an idempotency key was used for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct KeptKey {
+    /// SHA-256 of the operation and its parameters, as base 32.
+    fingerprint: String,
+    /// The commit that remembers the answer. The log has it; the state would grow with every answer.
+    seq: u64,
 }
 
 /// Which idempotency keys were used when, oldest first.
@@ -84,13 +98,18 @@ pub struct Session {
     requests: BTreeMap<String, Request>,
     /// Ids of the requests in the order they were made in, whatever their clocks said.
     request_order: Vec<String>,
+    /// How many of them are not closed. In no snapshot: counted anew when one is restored.
+    #[serde(skip)]
+    open_requests: usize,
     /// The requests that will expire unless they are closed before, by when.
     expiring: BTreeSet<(Timestamp, String)>,
+    workstreams: Workstreams,
+    knowledge: Knowledge,
     mail: BTreeMap<String, Mail>,
     /// By client, then by the message id it chose.
     sends: BTreeMap<String, BTreeMap<String, SendRecord>>,
     /// By credential, then by key.
-    remembered: BTreeMap<String, BTreeMap<String, Remembered>>,
+    remembered: BTreeMap<String, BTreeMap<String, KeptKey>>,
     key_uses: VecDeque<KeyUse>,
 }
 
@@ -102,6 +121,9 @@ impl Session {
     pub fn restore(bytes: &[u8]) -> Result<Self, String> {
         let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         session.claims.derive(session.latest);
+        session.workstreams.derive();
+        let open = session.requests.values().filter(|one| !one.state.is_closed());
+        session.open_requests = open.count();
         Ok(session)
     }
 
@@ -221,10 +243,29 @@ impl Session {
         self.request_order.iter().filter_map(|id| self.requests.get(id))
     }
 
+    /// How many requests are not closed, recorded or not. Costs what has expired since the last commit.
+    #[must_use]
+    pub fn open_request_count(&self, now: Timestamp) -> usize {
+        let expired = self.expiring.iter().take_while(|(at, _)| *at <= now);
+        self.open_requests.saturating_sub(expired.count())
+    }
+
     /// A request.
     #[must_use]
     pub fn request(&self, request_id: &str) -> Option<&Request> {
         self.requests.get(request_id)
+    }
+
+    /// The workstreams.
+    #[must_use]
+    pub const fn workstreams(&self) -> &Workstreams {
+        &self.workstreams
+    }
+
+    /// The knowledge.
+    #[must_use]
+    pub const fn knowledge(&self) -> &Knowledge {
+        &self.knowledge
     }
 
     /// A message of the session.

@@ -129,6 +129,9 @@ pub struct Request {
     /// The A2A task it projects onto.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
+    /// The workstream it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workstream_id: Option<String>,
     /// Who may take it; empty means any member.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<String>,

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use a2a_edge::serve::{Config, Desk, Host, Sessions, handle};
-use a2a_edge::session::{Session, Token};
+use a2a_edge::session::{Session, SessionLimits, Token};
 use a2a_edge::store::{Bell, HeadSwap, Memory, Store as _};
 use a2a_edge::time::Timestamp;
 use http::Request;
@@ -99,6 +99,13 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
+        Self::with_limits(&[])
+    }
+
+    /// A desk whose sessions may hold only so much.
+    pub fn with_limits(settings: &[&str]) -> Self {
+        let mut limits = SessionLimits::default();
+        settings.iter().for_each(|setting| limits.set(setting).unwrap());
         let host = TestHost {
             store: HeadSwap::new(Memory::default()),
             sessions: Sessions::new(),
@@ -107,6 +114,7 @@ impl Bench {
         };
         let config = Config {
             operator_token: Some(OPERATOR.into()),
+            limits,
             ..Config::default()
         };
         let desk = Desk::new(config).unwrap();

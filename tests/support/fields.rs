@@ -12,6 +12,8 @@ pub struct Limit {
     pub good: Value,
     pub bad: Value,
     pub at: &'static str,
+    /// The other members, where the least that the operation takes will not do.
+    pub with: Option<Value>,
 }
 
 pub const fn limit(
@@ -27,6 +29,7 @@ pub const fn limit(
         good,
         bad,
         at,
+        with: None,
     }
 }
 

@@ -17,12 +17,15 @@ use a2a_edge::session::participant::Kind as Being;
 use a2a_edge::session::presence::{Client, PresenceState};
 use a2a_edge::session::request::Stage;
 use a2a_edge::session::{
-    Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, Token,
+    Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, SessionLimits, Token,
 };
 use a2a_edge::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::random::Random;
+
+#[path = "flows.rs"]
+mod flows;
 
 /// A session with its participants, and the commits that made it.
 pub struct Play {
@@ -91,6 +94,7 @@ impl Play {
             now: self.now,
             entropy: self.entropy(),
             caller: self.callers[caller].clone(),
+            limits: SessionLimits::default(),
             idempotency,
         };
         self.session.decide(command, &context)
@@ -176,7 +180,7 @@ impl Play {
 
     /// Who says what next.
     pub fn draw(&mut self) -> (usize, Command, Option<Idempotency>) {
-        let (caller, command) = match self.random.below(30) {
+        let (caller, command) = match self.random.below(38) {
             0..=5 => {
                 let client = self.with_role(Role::Client);
                 (client, Command::Send(Box::new(self.send(client))))
@@ -220,10 +224,11 @@ impl Play {
                 let member = self.somebody(Role::Member);
                 (member, self.announcement())
             }
-            _ => {
+            27..=29 => {
                 let member = self.somebody(Role::Member);
                 (member, self.claim())
             }
+            _ => self.flow(),
         };
         let idempotency = self.random.one_in(5).then(|| {
             let (key, asked) = (self.random.below(4), self.random.below(2));
@@ -292,7 +297,7 @@ impl Play {
             return Command::AnnounceStatus(Box::new(NewStatus {
                 status: "Half of the tests pass".into(),
                 blocked_on: self.text(),
-                workstream_id: self.random.one_in(8).then(|| "ws-nowhere".into()),
+                workstream_id: self.random.one_in(4).then(|| self.workstream_id()),
                 resources: vec!["src/**".into()],
             }));
         }
@@ -337,7 +342,7 @@ impl Play {
             claim_type: *self.random.pick(&types),
             lease_seconds: 30 + self.random.below(120) as u32,
             reason: self.text(),
-            workstream_id: None,
+            workstream_id: self.random.one_in(4).then(|| self.workstream_id()),
             request_id: self.random.one_in(4).then(|| self.request_id()),
         }))
     }
@@ -353,6 +358,7 @@ impl Play {
             priority: Priority::High,
             labels: vec!["ops".into()],
             acceptance: vec!["No timeouts for a day".into()],
+            workstream_id: self.random.one_in(4).then(|| self.workstream_id()),
         }
     }
 

@@ -19,6 +19,8 @@ const DESCRIPTION: &str = "A2A_EDGE_DESCRIPTION";
 const VERSION: &str = "A2A_EDGE_VERSION";
 /// The longest that a send waits for its task, in seconds.
 const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
+/// How much each session may hold: limits such as `live-claims=500`, with commas between them.
+const LIMITS: &str = "A2A_EDGE_LIMITS";
 /// Whether the agent offers streams about tasks: `on` or `off`.
 const STREAMS: &str = "A2A_EDGE_STREAMS";
 /// How long a stream is silent before a comment says that it is still there, in seconds.
@@ -65,6 +67,11 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         Some("off") => false,
         Some(_) => return Err(fault(STREAMS, "expected on or off")),
     };
+    let mut limits = defaults.limits;
+    let settings = set(env, LIMITS).unwrap_or_default();
+    for limit in settings.split(',').filter(|limit| !limit.trim().is_empty()) {
+        limits.set(limit).map_err(|rule| fault(LIMITS, rule))?;
+    }
     let base_url = set(env, BASE_URL).map(|url| url.trim_end_matches('/').to_owned());
     Ok(Config {
         base_url: base_url.unwrap_or_else(|| origin.to_owned()),
@@ -75,6 +82,7 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         blocking_limit_ms: millis(env, WAIT_LIMIT)?.unwrap_or(defaults.blocking_limit_ms),
         streaming,
         keep_alive_ms: millis(env, KEEP_ALIVE)?.unwrap_or(defaults.keep_alive_ms),
+        limits,
     })
 }
 

@@ -7,6 +7,7 @@ use crate::refusal::{Code, Refusal};
 use crate::session::credential::{Credential, Role, SecretDigest, Token};
 use crate::session::event::{Commit, Event};
 use crate::session::id::Draw;
+use crate::session::limits;
 use crate::session::participant::{Kind, Participant};
 use crate::time::Timestamp;
 
@@ -121,6 +122,8 @@ impl Draft<'_> {
         if role == Role::Owner && self.caller().role != Role::Owner {
             return Err(not_owner("only an owner admits another owner"));
         }
+        let there = self.session.participants().filter(|one| one.revoked_at.is_none());
+        self.room_for(limits::Kind::Participants, there.count())?;
         let now = self.now();
         let (participant, credential, token) =
             new_participant(&mut self.draw, self.session.id(), display_name, kind, role, now);

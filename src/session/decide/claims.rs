@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::presence::no_workstream;
 use super::{Answer, Draft, not_found, not_owner, precondition};
 use crate::coordination::resource::ResourceId;
-use crate::refusal::{COORDINATION_DOMAIN, Code, Refusal};
-use crate::session::claim::{Claim, ClaimType, MAX_LIVE_CLAIMS, Wanted};
+use crate::refusal::{COORDINATION_DOMAIN, Refusal};
+use crate::session::claim::{Claim, ClaimType, Wanted};
 use crate::session::event::Event;
+use crate::session::limits;
 
 /// The most conflicting claims that are named for one resource.
 const NAMED: usize = 100;
@@ -61,7 +61,7 @@ fn conflict(wanted: &Wanted<'_>, conflicts: &[&Claim]) -> Refusal {
 
 impl Draft<'_> {
     pub(super) fn acquire_claim(&mut self, new: &NewClaim) -> Result<Answer, Refusal> {
-        no_workstream(new.workstream_id.as_deref())?;
+        self.names_workstream(new.workstream_id.as_deref())?;
         if let Some(request_id) = &new.request_id {
             self.known_request(request_id)?;
         }
@@ -76,6 +76,7 @@ impl Draft<'_> {
             Some(own) => Claim {
                 renewed_at: Some(now),
                 reason: new.reason.clone().or_else(|| own.reason.clone()),
+                workstream_id: new.workstream_id.clone().or_else(|| own.workstream_id.clone()),
                 request_id: new.request_id.clone().or_else(|| own.request_id.clone()),
                 ..own.clone()
             },
@@ -84,9 +85,7 @@ impl Draft<'_> {
                 if !conflicts.is_empty() {
                     return Err(conflict(&wanted, &conflicts));
                 }
-                if claims.live_count(now) >= MAX_LIVE_CLAIMS {
-                    return Err(session_limit("live claims"));
-                }
+                self.room_for(limits::Kind::LiveClaims, claims.live_count(now))?;
                 Claim {
                     claim_id: self.draw.id("claim"),
                     resource_id: new.resource.as_str().to_owned(),
@@ -98,6 +97,7 @@ impl Draft<'_> {
                     expires_at: now,
                     released_at: None,
                     reason: new.reason.clone(),
+                    workstream_id: new.workstream_id.clone(),
                     request_id: new.request_id.clone(),
                 }
             }
@@ -155,10 +155,4 @@ impl Draft<'_> {
         }
         renewed
     }
-}
-
-/// RESOURCE_EXHAUSTED SESSION_LIMIT: the session has as many of a kind as it may.
-fn session_limit(kind: &'static str) -> Refusal {
-    let message = format!("the session has as many {kind} as it may; end some first");
-    Refusal::coordination(Code::ResourceExhausted, "SESSION_LIMIT", message).with_fact("kind", kind)
 }

@@ -145,8 +145,9 @@ impl Draft<'_> {
                 priority: item.draft.priority,
                 labels: item.draft.labels.clone(),
                 acceptance: item.draft.acceptance,
+                workstream_id: None,
             };
-            let mut request = self.new_request(&new, &task.opened_by, task_id);
+            let mut request = self.new_request(&new, &task.opened_by, task_id)?;
             request.notes.extend(self.note(reason));
             self.push(Event::RequestCreated {
                 request: Box::new(request),

@@ -3,22 +3,27 @@
 mod admit;
 mod claims;
 mod judge;
+mod knowledge;
 mod presence;
 mod requests;
 mod send;
 mod tell;
+mod workstreams;
 
 use serde_json::{Map, Value, json};
 
 pub use admit::{Begun, NewSession};
 pub use claims::{NewClaim, named};
+pub use knowledge::{NewProposal, Verdict};
 pub use presence::{NewPresence, NewStatus};
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
+pub use workstreams::{Edit, Move, NewWorkstream};
 
 use super::credential::Caller;
 use super::event::{Commit, Event, Remembered};
 use super::id::{Draw, base32, sha256};
+use super::limits::{self, SessionLimits};
 use super::participant::Kind;
 use super::request::RequestChange;
 use super::{Role, Session};
@@ -102,6 +107,26 @@ pub enum Command {
         /// Which.
         claim_id: String,
     },
+    /// A new workstream of the caller's.
+    CreateWorkstream(Box<NewWorkstream>),
+    /// Something is to happen to a workstream that the caller knows the version of.
+    EditWorkstream {
+        /// Which.
+        workstream_id: String,
+        /// The version that the caller knows.
+        expected_version: u32,
+        /// What.
+        edit: Box<Edit>,
+    },
+    /// Something for the knowledge, which an owner or admin decides about.
+    ProposeKnowledge(Box<NewProposal>),
+    /// A proposal for the knowledge is decided about. Owners and admins only.
+    RuleOnProposal {
+        /// Which.
+        proposal_id: String,
+        /// How.
+        verdict: Verdict,
+    },
 }
 
 impl Command {
@@ -126,6 +151,8 @@ pub struct Context {
     pub entropy: [u8; 32],
     /// Who acts.
     pub caller: Caller,
+    /// How much the session may hold.
+    pub limits: SessionLimits,
     /// The caller's key, with what it was sent for.
     pub idempotency: Option<Idempotency>,
 }
@@ -177,6 +204,8 @@ pub enum Answer {
     Task(String),
     /// A direct message: the message of the session that the client's became.
     Mail(String),
+    /// What the commit of this number remembers: its operation is repeated.
+    Remembered(u64),
 }
 
 impl Answer {
@@ -185,7 +214,7 @@ impl Answer {
     pub fn into_object(self) -> Value {
         match self {
             Self::Object(object) => object,
-            Self::Task(_) | Self::Mail(_) => json!({}),
+            Self::Task(_) | Self::Mail(_) | Self::Remembered(_) => json!({}),
         }
     }
 }
@@ -232,6 +261,11 @@ impl Draft<'_> {
         self.session.time(self.context.now)
     }
 
+    /// Whether one more of a kind fits beside the `held` ones.
+    fn room_for(&self, kind: limits::Kind, held: usize) -> Result<(), Refusal> {
+        self.context.limits.allow(kind, held, 1)
+    }
+
     fn caller(&self) -> &Caller {
         &self.context.caller
     }
@@ -269,7 +303,10 @@ impl Session {
     /// The first check that fails; the session is as it was.
     pub fn decide(&self, command: &Command, context: &Context) -> Result<Decided, Refusal> {
         if let Some(known) = self.recall(context)? {
-            return Ok(Decided::read(known));
+            return Ok(Decided {
+                commit: None,
+                answer: Answer::Remembered(known),
+            });
         }
         let mut draft = Draft {
             session: self,
@@ -319,15 +356,15 @@ impl Session {
         Answer::Object(json!({ "task": summary }))
     }
 
-    /// The stored answer to a repeat, or a refusal when the key was used for something else.
-    fn recall(&self, context: &Context) -> Result<Option<Value>, Refusal> {
+    /// The commit that remembers the answer to a repeat, or a refusal when the key was used for something else.
+    fn recall(&self, context: &Context) -> Result<Option<u64>, Refusal> {
         let Some(idempotency) = &context.idempotency else {
             return Ok(None);
         };
         let keys = self.remembered.get(&context.caller.credential_id);
         match keys.and_then(|keys| keys.get(&idempotency.key)) {
             None => Ok(None),
-            Some(kept) if kept.fingerprint == idempotency.fingerprint => Ok(Some(kept.answer.clone())),
+            Some(kept) if kept.fingerprint == idempotency.fingerprint => Ok(Some(kept.seq)),
             Some(_) => Err(Refusal::coordination(
                 Code::AlreadyExists,
                 "IDEMPOTENCY_KEY_REUSED",
@@ -379,6 +416,14 @@ impl Draft<'_> {
             Command::AnnounceStatus(new) => self.announce_status(new),
             Command::AcquireClaim(new) => self.acquire_claim(new),
             Command::ReleaseClaim { claim_id } => self.release_claim(claim_id),
+            Command::CreateWorkstream(new) => self.create_workstream(new),
+            Command::EditWorkstream {
+                workstream_id,
+                expected_version,
+                edit,
+            } => self.edit_workstream(workstream_id, *expected_version, edit),
+            Command::ProposeKnowledge(new) => self.propose_knowledge(new),
+            Command::RuleOnProposal { proposal_id, verdict } => self.rule_on_proposal(proposal_id, verdict),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Answer, Draft, not_found};
+use super::{Answer, Draft};
 use crate::refusal::Refusal;
 use crate::session::event::{Cursor, Event};
 use crate::session::presence::{Client, Presence, PresenceState, record};
@@ -75,7 +75,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn announce_status(&mut self, new: &NewStatus) -> Result<Answer, Refusal> {
-        no_workstream(new.workstream_id.as_deref())?;
+        self.names_workstream(new.workstream_id.as_deref())?;
         let seq = self.session.seq().saturating_add(1);
         let event_id = Cursor::event(seq, self.events.len()).to_string();
         let event = json!({ "eventId": event_id, "seq": seq, "at": self.now() });
@@ -84,16 +84,9 @@ impl Draft<'_> {
             participant_id: self.caller().participant_id.clone(),
             status: new.status.clone(),
             blocked_on: new.blocked_on.clone(),
+            workstream_id: new.workstream_id.clone(),
             resources: new.resources.clone(),
         });
         Ok(Answer::Object(json!({ "event": event })))
-    }
-}
-
-/// Sessions have no workstreams, so that naming one names none that is there.
-pub(super) fn no_workstream(workstream_id: Option<&str>) -> Result<(), Refusal> {
-    match workstream_id {
-        None => Ok(()),
-        Some(_) => Err(not_found("WORKSTREAM_NOT_FOUND", "no such workstream")),
     }
 }

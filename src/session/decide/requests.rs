@@ -9,6 +9,7 @@ use crate::dispatch::work::Priority;
 use crate::refusal::Refusal;
 use crate::session::credential::Role;
 use crate::session::event::Event;
+use crate::session::limits;
 use crate::session::participant::Participant;
 use crate::session::request::{Note, Request, RequestChange, RequestState, Stage};
 use crate::session::task::{Mail, Origin, Skill, TaskRecord};
@@ -32,6 +33,8 @@ pub struct NewRequest {
     pub labels: Vec<String>,
     /// When it counts as done.
     pub acceptance: Vec<String>,
+    /// The workstream it belongs to.
+    pub workstream_id: Option<String>,
 }
 
 /// What is to happen to a request.
@@ -83,7 +86,7 @@ fn answer(request: &Request) -> Answer {
 
 impl<'s> Draft<'s> {
     /// A participant whose credentials work.
-    fn taking_part(&self, participant_id: &str) -> Result<&Participant, Refusal> {
+    pub(super) fn taking_part(&self, participant_id: &str) -> Result<&Participant, Refusal> {
         let known = self.session.participant(participant_id);
         known
             .filter(|one| one.revoked_at.is_none())
@@ -105,9 +108,18 @@ impl<'s> Draft<'s> {
     }
 
     /// The request that carries a task, still to be pushed.
-    pub(super) fn new_request(&mut self, new: &NewRequest, created_by: &str, task_id: &str) -> Request {
+    ///
+    /// # Errors
+    /// SESSION_LIMIT.
+    pub(super) fn new_request(
+        &mut self,
+        new: &NewRequest,
+        created_by: &str,
+        task_id: &str,
+    ) -> Result<Request, Refusal> {
         let now = self.now();
-        Request {
+        self.room_for(limits::Kind::OpenRequests, self.session.open_request_count(now))?;
+        Ok(Request {
             request_id: self.draw.id("req"),
             title: new.title.clone(),
             body: new.body.clone(),
@@ -127,16 +139,18 @@ impl<'s> Draft<'s> {
             artifacts: Vec::new(),
             notes: Vec::new(),
             task_id: Some(task_id.to_owned()),
+            workstream_id: new.workstream_id.clone(),
             to: new.to.clone(),
             claimed_at: None,
             unclaimed_at: None,
-        }
+        })
     }
 
     pub(super) fn create_request(&mut self, new: &NewRequest) -> Result<Answer, Refusal> {
         for participant_id in &new.to {
             self.taking_part(participant_id)?;
         }
+        self.names_workstream(new.workstream_id.as_deref())?;
         let caller = self.caller().participant_id.clone();
         let to = match new.to.as_slice() {
             [] => vec!["channel:members".to_owned()],
@@ -148,7 +162,7 @@ impl<'s> Draft<'s> {
             ..self.mail(envelope::Kind::Question, &caller, to, body)
         };
         let task = self.new_task(&root, Origin::Session, Skill::Ask, None);
-        let request = self.new_request(new, &caller, &task.task_id);
+        let request = self.new_request(new, &caller, &task.task_id)?;
         self.push(Event::MailPosted {
             mail: Box::new(root),
             task_id: None,

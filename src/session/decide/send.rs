@@ -260,7 +260,10 @@ impl Draft<'_> {
         } else {
             // Nobody is to take up what is asked of a work item that was dropped.
             let stranded = self.session.is_stranded(root.to.iter().map(String::as_str));
-            let request = (!stranded).then(|| Box::new(self.request_of_ask(&root, &task_id)));
+            let request = match stranded {
+                true => None,
+                false => Some(Box::new(self.request_of_ask(&root, &task_id)?)),
+            };
             self.push(Event::MailPosted {
                 mail: Box::new(root),
                 task_id: None,
@@ -274,7 +277,7 @@ impl Draft<'_> {
         Ok(Answer::Task(task_id))
     }
 
-    fn request_of_ask(&mut self, root: &Mail, task_id: &str) -> Request {
+    fn request_of_ask(&mut self, root: &Mail, task_id: &str) -> Result<Request, Refusal> {
         let first = root
             .body
             .split(text::is_line_break)
@@ -288,6 +291,7 @@ impl Draft<'_> {
             priority: Priority::None,
             labels: Vec::new(),
             acceptance: Vec::new(),
+            workstream_id: None,
         };
         let client = self.caller().participant_id.clone();
         self.new_request(&new, &client, task_id)

@@ -67,6 +67,9 @@ pub(super) struct Acquire {
     /// Id of the request that it is for
     #[arg(long, value_name = "REQUEST")]
     request: Option<String>,
+    /// Id of the workstream that it belongs to
+    #[arg(long, value_name = "WORKSTREAM")]
+    workstream: Option<String>,
     #[command(flatten)]
     key: Key,
 }
@@ -132,6 +135,7 @@ impl Acquire {
         let mut body = wanted(&self.resource, self.shared);
         put(&mut body, "leaseSeconds", self.lease);
         put(&mut body, "reason", self.reason);
+        put(&mut body, "workstreamId", self.workstream);
         put(&mut body, "requestId", self.request);
         self.key.put(&mut body);
         let answer = call(client, "acquire", body)?;

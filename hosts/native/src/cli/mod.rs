@@ -5,6 +5,7 @@ mod card;
 mod claims;
 mod decide;
 mod input;
+mod knowledge;
 mod participant;
 mod pointer;
 mod presence;
@@ -18,6 +19,7 @@ mod task;
 mod validate;
 mod watch;
 mod welcome;
+mod workstreams;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -154,6 +156,12 @@ enum Command {
     /// Keep others off what you work on, for a while (member)
     #[command(subcommand)]
     Claims(claims::Claims),
+    /// Keep work on one matter together, and say how far it is (member)
+    #[command(subcommand)]
+    Workstreams(workstreams::Workstreams),
+    /// Read what is known, propose more, and decide about it (member; owner, admin)
+    #[command(subcommand)]
+    Knowledge(knowledge::Knowledge),
     /// Follow the session: who is there, and what happens (member)
     Watch(watch::Watch),
     /// Check a work/v1 or envelope/v1 request, without a server
@@ -204,6 +212,8 @@ pub fn run() -> ExitCode {
         Command::Presence(presence) => presence.run(&cli.common),
         Command::Status(status) => status.run(&cli.common),
         Command::Claims(claims) => claims.run(&cli.common),
+        Command::Workstreams(workstreams) => workstreams.run(&cli.common),
+        Command::Knowledge(knowledge) => knowledge.run(&cli.common),
         Command::Watch(watch) => watch.run(&cli.common),
         Command::Validate(validate) => validate.run(),
         Command::Project(project) => project.run(),

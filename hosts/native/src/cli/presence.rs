@@ -80,6 +80,9 @@ pub(super) struct Said {
     /// A path, a glob or an id such as pr:12; once for each
     #[arg(long = "resource", value_name = "RESOURCE")]
     resources: Vec<String>,
+    /// Id of the workstream that it belongs to
+    #[arg(long, value_name = "WORKSTREAM")]
+    workstream: Option<String>,
     #[command(flatten)]
     key: Key,
 }
@@ -116,6 +119,7 @@ impl Status {
         body.insert("status".to_owned(), json!(input::text(&said.status)?));
         put(&mut body, "blockedOn", said.blocked_on);
         put_list(&mut body, "resources", &said.resources);
+        put(&mut body, "workstreamId", said.workstream);
         said.key.put(&mut body);
         let answer = call(common, "status:announce", body)?;
         let text = format!("Said, as event {}.\n", show::cell(&answer, "/event/eventId"));

@@ -21,6 +21,7 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   a2a-edge requests list --state open
   a2a-edge requests list --assignee me --full
+  a2a-edge requests list --workstream ws-91ab
   a2a-edge requests list --created-by p_7c1f --json";
 
 const CLAIM_EXAMPLES: &str = "\
@@ -126,6 +127,9 @@ pub(super) struct Create {
     /// When it counts as done; once for each criterion
     #[arg(long, value_name = "CRITERION")]
     acceptance: Vec<String>,
+    /// Id of the workstream that it belongs to
+    #[arg(long, value_name = "WORKSTREAM")]
+    workstream: Option<String>,
     #[command(flatten)]
     key: Key,
 }
@@ -142,6 +146,9 @@ pub(super) struct List {
     /// Only requests made by this participant, or by `me`
     #[arg(long, value_name = "PARTICIPANT")]
     created_by: Option<String>,
+    /// Only requests of this workstream
+    #[arg(long, value_name = "WORKSTREAM")]
+    workstream: Option<String>,
     /// At most this many, 1 to 100
     #[arg(long, value_name = "REQUESTS")]
     limit: Option<u32>,
@@ -271,6 +278,7 @@ impl Create {
         put(&mut body, "priority", self.priority.map(word));
         put_list(&mut body, "labels", &self.labels);
         put_list(&mut body, "acceptance", &self.acceptance);
+        put(&mut body, "workstreamId", self.workstream);
         self.key.put(&mut body);
         let answer = call(client, "create", body)?;
         let id = show::word(&answer, "/request/requestId", "REQUEST");
@@ -285,6 +293,7 @@ impl List {
         put(&mut body, "state", self.state.map(word));
         put(&mut body, "assignee", self.assignee);
         put(&mut body, "createdBy", self.created_by);
+        put(&mut body, "workstreamId", self.workstream);
         put(&mut body, "pageSize", self.limit);
         put(&mut body, "pageToken", self.page);
         let answer = call(client, "list", body)?;

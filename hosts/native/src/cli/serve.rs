@@ -30,7 +30,8 @@ Ctrl-C ends it: what is in flight is answered, what is stored is on disk.
 Examples:
   a2a-edge serve
   a2a-edge serve --listen 127.0.0.1:0 --data /tmp/desk --json
-  a2a-edge serve --listen 0.0.0.0:8420 --public-url https://desk.example.org --log json";
+  a2a-edge serve --listen 0.0.0.0:8420 --public-url https://desk.example.org --log json
+  a2a-edge serve --limit participants=200 --limit open-requests=50000";
 
 /// The file of the store, in the data directory.
 const STORE_FILE: &str = "sessions.redb";
@@ -71,6 +72,9 @@ pub(super) struct Serve {
     /// Longest that a client may take to send a request, or pause between two, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
     read_timeout: u32,
+    /// How much each session may hold, such as live-claims=500; once for each limit
+    #[arg(long = "limit", value_name = "NAME=NUMBER")]
+    limits: Vec<String>,
     /// How the lines on standard error look
     #[arg(long, default_value = "text")]
     log: Format,
@@ -120,7 +124,7 @@ impl Serve {
                 "it names an address of this machine only: tell the one for others with --public-url",
             );
         }
-        let desk = Desk::new(self.config(&local, operator.clone())).map_err(|error| bad_setting(&error))?;
+        let desk = Desk::new(self.config(&local, operator.clone())?).map_err(|error| bad_setting(&error))?;
         let native = Arc::new(Native::open(&directory.file(STORE_FILE), desk, log)?);
         match directory.session()? {
             Some(session) => {
@@ -162,13 +166,18 @@ impl Serve {
         Ok(())
     }
 
-    fn config(&self, local: &str, operator: String) -> Config {
+    fn config(&self, local: &str, operator: String) -> Result<Config, Failure> {
         let defaults = Config::default();
+        let mut limits = defaults.limits;
+        for limit in &self.limits {
+            let fault = |rule| Failure::Usage(format!("--limit {}: {rule}", limit.escape_debug()));
+            limits.set(limit).map_err(fault)?;
+        }
         let public = self
             .public_url
             .as_deref()
             .map(|url| url.trim_end_matches('/').to_owned());
-        Config {
+        Ok(Config {
             base_url: public.unwrap_or_else(|| local.to_owned()),
             name: self.name.clone().unwrap_or(defaults.name),
             description: self.description.clone().unwrap_or(defaults.description),
@@ -176,8 +185,9 @@ impl Serve {
             blocking_limit_ms: self.wait_limit.saturating_mul(1000),
             streaming: !self.no_streams,
             keep_alive_ms: self.keep_alive.saturating_mul(1000),
+            limits,
             ..defaults
-        }
+        })
     }
 
     fn limits(&self) -> Limits {

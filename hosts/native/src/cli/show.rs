@@ -117,6 +117,7 @@ pub(super) fn claim(claim: &Value) -> String {
         ("renewed", cell(claim, "/renewedAt")),
         ("expires", cell(claim, "/expiresAt")),
         ("released", cell(claim, "/releasedAt")),
+        ("workstream", cell(claim, "/workstreamId")),
         ("request", cell(claim, "/requestId")),
     ]);
     let reason = claim.get("reason").and_then(Value::as_str).unwrap_or_default();
@@ -267,6 +268,7 @@ pub(super) fn request(request: &Value) -> String {
         ("expires", cell(request, "/expiresAt")),
         ("assignees", names.collect::<Vec<_>>().join(" ")),
         ("task", cell(request, "/taskId")),
+        ("workstream", cell(request, "/workstreamId")),
     ]);
     let string = |member| request.get(member).and_then(Value::as_str).unwrap_or_default();
     let notes = list(request, "notes").map(|note| {
@@ -304,7 +306,7 @@ fn lines(name: &str, holder: &Value, member: &str) -> String {
 }
 
 /// A list of texts on one line.
-fn words(holder: &Value, member: &str) -> String {
+pub(super) fn words(holder: &Value, member: &str) -> String {
     let words = list(holder, member).filter_map(Value::as_str).map(visible);
     words.collect::<Vec<_>>().join(" ")
 }
