@@ -15,6 +15,9 @@ use crate::session::credential::SecretDigest;
 /// The longest a blocking send waits unless configured otherwise, in milliseconds.
 pub const BLOCKING_LIMIT_MS: u32 = 60_000;
 
+/// How long a stream is silent unless configured otherwise, in milliseconds: less than the minute that proxies grant.
+pub const KEEP_ALIVE_MS: u32 = 15_000;
+
 /// The settings of a deployment.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -30,6 +33,10 @@ pub struct Config {
     pub operator_token: Option<String>,
     /// The longest a blocking send waits, in milliseconds.
     pub blocking_limit_ms: u32,
+    /// Whether the agent offers streams about its tasks.
+    pub streaming: bool,
+    /// How long a stream is silent before a comment says that it is still there, in milliseconds.
+    pub keep_alive_ms: u32,
     /// How much each session may hold.
     pub limits: SessionLimits,
 }
@@ -44,6 +51,8 @@ impl Default for Config {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             operator_token: None,
             blocking_limit_ms: BLOCKING_LIMIT_MS,
+            streaming: true,
+            keep_alive_ms: KEEP_ALIVE_MS,
             limits: SessionLimits::default(),
         }
     }

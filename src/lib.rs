@@ -17,5 +17,6 @@ pub mod refusal;
 pub mod serve;
 pub mod session;
 pub mod store;
+pub mod stream;
 pub mod text;
 pub mod time;

@@ -6,6 +6,7 @@
 
 pub mod place;
 mod sessions;
+mod stream;
 
 use http::{Request, Response};
 
@@ -21,6 +22,7 @@ use crate::time::Timestamp;
 pub use crate::desk::{Config, ConfigError, Desk};
 pub use sessions::Sessions;
 use sessions::{Seat, offer, record};
+pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
 const ATTEMPTS: u32 = 8;
@@ -80,20 +82,24 @@ impl From<StoreError> for Trouble {
     }
 }
 
-type Answered = Result<Response<Vec<u8>>, Trouble>;
+type Answered<B> = Result<Response<B>, Trouble>;
 
 /// Answers a request: every path, every error, on every host.
 ///
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
-pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
     let (form, outcome) = match exchange::plan(desk, request) {
-        Plan::Answer(response) => return response,
-        Plan::Card(asked) => (Card::FORM, card(host, desk, &asked).await),
-        Plan::Create(creation) => (Creation::FORM, create(host, &creation).await),
-        Plan::Call(mut exchange) => (exchange.form(), call(host, desk, &mut exchange).await),
+        Plan::Answer(response) => return response.map(Body::Whole),
+        Plan::Card(asked) => (Card::FORM, card(host, desk, &asked).await.map(whole)),
+        Plan::Create(creation) => (Creation::FORM, create(host, &creation).await.map(whole)),
+        Plan::Call(exchange) => (exchange.form(), call(host, desk, exchange).await),
     };
-    outcome.unwrap_or_else(|trouble| told(host, form, trouble))
+    outcome.unwrap_or_else(|trouble| whole(told(host, form, trouble)))
+}
+
+fn whole(response: Response<Vec<u8>>) -> Response<Body> {
+    response.map(Body::Whole)
 }
 
 /// What a caller is told of trouble.
@@ -123,12 +129,12 @@ pub async fn compact<H: Host>(host: &H, session_id: &str) -> Result<(), StoreErr
     seat.compact(host).await
 }
 
-async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered {
+async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered<Vec<u8>> {
     let seat = host.sessions().seat(card.session_id()).refreshed(host).await?;
     Ok(card.answer(desk, seat.session().is_some()))
 }
 
-async fn create<H: Host>(host: &H, creation: &Creation) -> Answered {
+async fn create<H: Host>(host: &H, creation: &Creation) -> Answered<Vec<u8>> {
     let (now, entropy) = (host.now(), host.entropy());
     let begun = match host.session_to_create() {
         Some(session_id) => creation.begin_as(session_id, now, entropy),
@@ -143,13 +149,14 @@ async fn create<H: Host>(host: &H, creation: &Creation) -> Answered {
     Ok(Creation::answer(&begun))
 }
 
-async fn call<H: Host>(host: &H, desk: &Desk, exchange: &mut Exchange) -> Answered {
+async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Answered<Body> {
     let seat = host.sessions().seat(exchange.session_id());
     let mut seat = seat.refreshed(host).await?;
-    transact(host, desk, exchange, &mut seat).await?;
+    transact(host, desk, &mut exchange, &mut seat).await?;
     loop {
         match exchange.poll(desk, seat.session(), host.now())? {
-            Poll::Ready(response) => return Ok(response),
+            Poll::Ready(response) => return Ok(whole(response)),
+            Poll::Stream(head) => return Ok(head.map(|()| Body::Stream(Stream::new(exchange)))),
             Poll::Wait(_) if host.is_closing() => exchange.wait_no_longer(),
             Poll::Wait(until) => {
                 let after = seat.session().map_or(0, Session::seq);

@@ -294,6 +294,7 @@ impl Reader {
             caller: caller.clone(),
             now,
             entropy: [0; 32],
+            known: None,
         };
         let step = agent::begin(&self.desk, session, call).map_err(|failed| failed.refusal.to_string())?;
         assert!(step.commit.is_none(), "a read never comes to a commit");
@@ -487,12 +488,13 @@ fn the_reads_of_members_and_owners_come_to_no_commit() {
                         "knowledge.read" => entry.as_object().unwrap(),
                         _ => &empty,
                     },
+                    last_event_id: None,
                 };
-                match coordination::invoke(&play.session, operation, &call, None) {
+                match coordination::invoke(&play.session, operation, &call) {
                     Ok(Reply::Decided(decided)) => {
                         assert!(decided.commit.is_none(), "{}", operation.name);
                     }
-                    Ok(Reply::Log(_)) => {}
+                    Ok(Reply::Log(..) | Reply::Stream(_)) => {}
                     Err(refusal) => assert_eq!(refusal.status(), 404, "{refusal:?}"),
                 }
             }

@@ -50,6 +50,23 @@ async function call(run) {
   }
 }
 
+// A stream outlives the call that opened it: each of its reads is a call of its own, so that a trap ends it.
+function guarded(response) {
+  if (response.headers.get("content-type") !== "text/event-stream") return response;
+  const reader = response.body.getReader();
+  const mine = instance;
+  const source = {
+    async pull(controller) {
+      if (trapped || instance !== mine) throw new Error("the stream's instance is gone");
+      const { done, value } = await call(() => reader.read());
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  };
+  return new Response(new ReadableStream(source, { highWaterMark: 0 }), response);
+}
+
 function failure(id) {
   const error = {
     code: 500,
@@ -100,7 +117,7 @@ export class Session extends DurableObject {
   }
 
   fetch(request) {
-    return call(() => this.#current().fetch(request));
+    return call(() => this.#current().fetch(request)).then(guarded);
   }
 
   alarm() {

@@ -70,7 +70,7 @@ pub fn card(desk: &Desk, tenant: Option<&str>) -> AgentCard {
         version: config.version.clone(),
         documentation_url: None,
         capabilities: AgentCapabilities {
-            streaming: Some(false),
+            streaming: Some(config.streaming),
             push_notifications: Some(false),
             ..AgentCapabilities::default()
         },

@@ -8,6 +8,7 @@ pub mod card;
 mod list;
 pub mod operator;
 mod send;
+pub mod stream;
 mod view;
 
 use serde_json::{Map, Value, json};
@@ -37,6 +38,8 @@ pub struct Call {
     pub now: Timestamp,
     /// 32 random bytes, fresh for this call.
     pub entropy: [u8; 32],
+    /// The number of the last change of its task that a client of a stream has already ([`stream::known`]).
+    pub known: Option<usize>,
 }
 
 /// What an operation has come to before its answer.
@@ -142,7 +145,12 @@ pub fn begin(desk: &Desk, session: &Session, call: Call) -> Result<Step, Failed>
 type Begun = (Option<Commit>, Value, Goal);
 
 fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activations) -> Result<Begun, Refusal> {
-    if call.method == Method::SendMessage {
+    if call.method.streams() && !desk.config.streaming {
+        let mut params = Value::Object(call.params.clone());
+        hook(call, activations, None, &mut params)?;
+        return Err(not_offered(call.method));
+    }
+    if call.method.carries_message() {
         return send::send(desk, session, call, activations);
     }
     let mut params = Value::Object(call.params.clone());
@@ -166,6 +174,31 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
                     task_id,
                     shape,
                     wrapped: false,
+                    deadline: None,
+                },
+            ))
+        }
+        Method::SubscribeToTask => {
+            let task_id = task_id(&mut decoder, &object);
+            let task_id = decoder.finish(task_id).map_err(Refusal::violations)?;
+            let record = session.visible_task(&task_id, &call.caller)?;
+            if !stream::has_more(session, record, call.known, call.now) {
+                return Err(
+                    Refusal::unsupported("the task has ended: nothing of it is to come")
+                        .with_fact("taskId", task_id),
+                );
+            }
+            let shape = Shape {
+                history: None,
+                artifacts: true,
+            };
+            Ok((
+                None,
+                params,
+                Goal::Task {
+                    task_id,
+                    shape,
+                    wrapped: true,
                     deadline: None,
                 },
             ))

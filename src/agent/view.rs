@@ -1,21 +1,27 @@
 //! How a task looks to the client that asks: the same for every operation that shows one.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
 
 use super::status_message_id;
 use crate::a2a::decode::{Decoder, at};
-use crate::a2a::{Artifact, Message, Part, Role, Task};
+use crate::a2a::{
+    Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskStatus, TaskStatusUpdateEvent,
+};
 use crate::coordination;
 use crate::desk::Desk;
-use crate::dispatch::SYSTEM_ADDRESS;
 use crate::dispatch::artifact::{Results, WorkArtifact};
 use crate::dispatch::envelope::Kind;
 use crate::dispatch::facts::Note;
+use crate::dispatch::gate::OpenGate;
 use crate::dispatch::placement::{self, Active};
-use crate::dispatch::projection::project;
+use crate::dispatch::projection::{Projection, project};
+use crate::dispatch::{SYSTEM_ADDRESS, WORK_URI};
 use crate::extension::{Activations, HasMetadata as _};
 use crate::session::Session;
-use crate::session::task::{Mail, Skill, TaskRecord};
+use crate::session::change::{Source, Standing};
+use crate::session::task::{Gate, Mail, Shown, Skill, TaskRecord, WorkStatus};
 use crate::time::Timestamp;
 
 /// How much of a task is shown.
@@ -90,16 +96,8 @@ impl<'a> View<'a> {
         facts.work = std::borrow::Cow::Owned(results);
         let projection = project(&facts, SYSTEM_ADDRESS);
         let shown = self.session.standing_by(record, &projection, self.now);
-        let message_id = status_message_id(&record.task_id, shown.state.short_name());
-        let mut task = placement::task(&facts, &projection, self.active, &message_id, host_artifacts);
-        task.status.state = shown.state;
-        task.status.timestamp = Some(shown.at);
-        if let Some(message) = &mut task.status.message {
-            self.belong(message, record);
-            if let Some(first) = message.parts.first_mut() {
-                *first = Part::text(shown.text);
-            }
-        }
+        let mut task = placement::task(&facts, &projection, self.active, "", host_artifacts);
+        task.status = self.status(record, &projection, shown);
         if !shape.artifacts {
             task.artifacts.clear();
         }
@@ -107,10 +105,100 @@ impl<'a> View<'a> {
         if self.coordination
             && let Some(request) = self.session.request_of(record)
         {
-            let metadata = coordination::projection::metadata(request, self.now);
+            let standing = request.standing(self.now);
+            let metadata = coordination::projection::metadata(&request.request_id, &standing);
             task.put_metadata_under(coordination::URI, coordination::METADATA_KEY, metadata);
         }
         task
+    }
+
+    /// The status of a task: as `shown`, with what else there is to say of it.
+    fn status(&self, record: &TaskRecord, projection: &Projection<'_>, shown: Shown) -> TaskStatus {
+        let id = status_message_id(&record.task_id, shown.state.short_name());
+        let mut message = placement::status_message(projection, self.active, &id);
+        self.belong(&mut message, record);
+        if let Some(first) = message.parts.first_mut() {
+            *first = Part::text(shown.text);
+        }
+        TaskStatus {
+            state: shown.state,
+            message: Some(message),
+            timestamp: Some(shown.at),
+        }
+    }
+
+    /// A status that a task had, as the client is told of it.
+    pub(super) fn status_update(&self, record: &TaskRecord, standing: &Standing) -> TaskStatusUpdateEvent {
+        let source = standing.source.as_ref().and_then(|source| match source {
+            Source::Mail(id) => self.session.mail(id).map(Mail::note),
+            Source::System => self.session.answer(record, self.now),
+        });
+        let gates: Vec<OpenGate<'_>> = record
+            .gates
+            .iter()
+            .filter(|gate| standing.gates.contains(&gate.id))
+            .map(Gate::as_open)
+            .collect();
+        let status = standing.work.map_or("", WorkStatus::as_str);
+        let item = record.work_item.as_ref().map(|item| item.fact(status));
+        let words = source.as_ref().map_or("", |note| note.body);
+        let projection = Projection {
+            row: standing.row,
+            state: standing.state,
+            text: Cow::Borrowed(standing.text.as_deref().unwrap_or(words)),
+            source: source.as_ref(),
+            stage: standing.stage,
+            gates: &gates,
+            item: item.as_ref(),
+        };
+        let shown = Shown {
+            state: standing.state,
+            text: projection.text.clone().into_owned(),
+            at: standing.at,
+        };
+        let mut update = TaskStatusUpdateEvent {
+            task_id: record.task_id.clone(),
+            context_id: record.context_id.clone(),
+            status: self.status(record, &projection, shown),
+            metadata: Map::new(),
+        };
+        if let Some(state) = projection.work_state().filter(|_| self.active.work) {
+            update.put_metadata(WORK_URI, json!(state));
+        }
+        if self.coordination
+            && let (Some(request_id), Some(standing)) = (&record.request_id, &standing.request)
+        {
+            let metadata = coordination::projection::metadata(request_id, standing);
+            update.put_metadata_under(coordination::URI, coordination::METADATA_KEY, metadata);
+        }
+        update
+    }
+
+    /// Something that a task yielded, as the client is told of it.
+    pub(super) fn artifact_update(&self, record: &TaskRecord, artifact: Artifact) -> TaskArtifactUpdateEvent {
+        TaskArtifactUpdateEvent {
+            task_id: record.task_id.clone(),
+            context_id: record.context_id.clone(),
+            artifact,
+            append: false,
+            last_chunk: true,
+            metadata: Map::new(),
+        }
+    }
+
+    /// An artifact that was handed in, as the client sees it.
+    pub(super) fn handed_in(&self, artifact: &Artifact) -> Artifact {
+        match WorkArtifact::of(artifact, "") {
+            Ok(Some(work)) => work.render(self.active.work),
+            Ok(None) | Err(_) => artifact.clone(),
+        }
+    }
+
+    /// The answer of an ask, as an artifact.
+    pub(super) fn answer(&self, record: &TaskRecord) -> Option<Artifact> {
+        let facts = self.session.facts(record, self.now);
+        let answer = placement::answer(&project(&facts, SYSTEM_ADDRESS))?;
+        Some(answer.render(self.active.work))
     }
 
     /// What was handed in, apart: the host's own artifacts, and what work/v1 has a form for.

@@ -1,7 +1,9 @@
 //! Every operation that the desk offers, once: routing, scopes, limits and the card are read from here.
 
 use super::operation::Operation;
-use super::{claims, decisions, inbox, knowledge, participants, presence, questions, requests, workstreams};
+use super::{
+    claims, decisions, events, inbox, knowledge, participants, presence, questions, requests, workstreams,
+};
 
 /// The operations, in the order of the card's `params.operations`.
 pub const OPERATIONS: &[Operation] = &[
@@ -28,6 +30,8 @@ pub const OPERATIONS: &[Operation] = &[
     workstreams::UPDATE,
     workstreams::LINK,
     workstreams::UNLINK,
+    events::LIST,
+    events::STREAM,
 ];
 
 /// The operation of a dotted name.

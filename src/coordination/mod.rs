@@ -5,7 +5,9 @@
 pub mod catalogue;
 pub mod claims;
 pub mod decisions;
+pub mod events;
 pub mod inbox;
+pub mod journal;
 pub mod knowledge;
 mod operation;
 pub(crate) mod page;
@@ -17,11 +19,11 @@ pub mod requests;
 pub mod resource;
 pub mod workstreams;
 
-pub use operation::{Handler, Operation, Read, Reply};
+pub use operation::{Handler, LogHandler, Operation, Read, Reply};
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Violation};
-use crate::session::{Caller, Command, Commit, Context, Decided, Idempotency, Scope, Session, SessionLimits};
+use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session, SessionLimits};
 use crate::time::Timestamp;
 
 /// Identifies the extension.
@@ -44,6 +46,8 @@ pub struct Call<'a> {
     pub limits: SessionLimits,
     /// The parameters.
     pub body: &'a serde_json::Map<String, Value>,
+    /// The last event that a client of a stream has already.
+    pub last_event_id: Option<&'a str>,
 }
 
 impl Call<'_> {
@@ -77,17 +81,11 @@ pub fn allow(operation: &Operation, caller: &Caller) -> Result<(), Refusal> {
     }
 }
 
-/// Checks a call's fields and decides it: from the fields on to the state (session coordination, §9.2). A read that
-/// was answered with [`Reply::Log`] is called again with those commits as its `log`; all else takes none.
+/// Checks a call's fields and decides it: from the fields on to the state (session coordination, §9.2).
 ///
 /// # Errors
 /// The first check that fails.
-pub fn invoke(
-    session: &Session,
-    operation: &Operation,
-    call: &Call<'_>,
-    log: Option<&[Commit]>,
-) -> Result<Reply, Refusal> {
+pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Result<Reply, Refusal> {
     let mut found = crate::params::violations(operation.params, call.body);
     let key = if operation.read_only {
         None
@@ -100,12 +98,13 @@ pub fn invoke(
     match operation.handler {
         Handler::Session(handler) => {
             let idempotency = key.map(|key| Idempotency::of_body(key, operation.name, call.body));
-            handler(session, call, idempotency).map(Reply::Decided)
+            handler(session, call, idempotency).map(|decided| Reply::Decided(Box::new(decided)))
         }
-        Handler::Log(handler) => Ok(match handler(session, call, log)? {
-            Read::Answer(answer) => Reply::Decided(Decided::read(answer)),
-            Read::Log(span) => Reply::Log(span),
+        Handler::Log(handler) => Ok(match handler(session, call, None)? {
+            Read::Answer(answer) => Reply::Decided(Box::new(Decided::read(answer))),
+            Read::Log(span) => Reply::Log(handler, span),
         }),
+        Handler::Stream(handler) => handler(session, call).map(Reply::Stream),
     }
 }
 

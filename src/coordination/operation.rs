@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Call;
 use crate::params::Param;
 use crate::refusal::Refusal;
-use crate::session::event::Span;
+use crate::session::event::{Cursor, Span};
 use crate::session::{Commit, Decided, Idempotency, Scope, Session};
 
 /// What carries an operation out, once its scope and fields are checked.
@@ -15,8 +15,13 @@ pub enum Handler {
     Session(fn(&Session, &Call<'_>, Option<Idempotency>) -> Result<Decided, Refusal>),
     /// A read of the log: called without commits first, then with those of the stretch that it asked for, and again
     /// for as long as it asks.
-    Log(fn(&Session, &Call<'_>, Option<&[Commit]>) -> Result<Read, Refusal>),
+    Log(LogHandler),
+    /// A stream of the session's events, called with GET: says where in the log it begins.
+    Stream(fn(&Session, &Call<'_>) -> Result<Cursor, Refusal>),
 }
+
+/// Reads the log: without commits first, then with those it asked for.
+pub type LogHandler = fn(&Session, &Call<'_>, Option<&[Commit]>) -> Result<Read, Refusal>;
 
 /// What a read of the log came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,9 +36,11 @@ pub enum Read {
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// A commit, if anything changes, and the answer.
-    Decided(Decided),
-    /// There is no answer without these commits.
-    Log(Span),
+    Decided(Box<Decided>),
+    /// There is no answer without these commits: the handler is to be called again with them.
+    Log(LogHandler, Span),
+    /// The events behind this place, as they come.
+    Stream(Cursor),
 }
 
 /// An operation of the extension.

@@ -7,6 +7,7 @@
 mod creation;
 mod operation;
 mod recall;
+mod stream;
 mod work;
 
 use http::{Request, Response};
@@ -14,6 +15,7 @@ use serde_json::json;
 
 pub use creation::Creation;
 pub(crate) use creation::VERB as CREATE_SESSION;
+pub use stream::Advance;
 
 use crate::agent::{self, Failed};
 use crate::desk::Desk;
@@ -163,6 +165,8 @@ pub enum Poll {
     Wait(Timestamp),
     /// Nothing without these commits of the session's log: [`supply`](Exchange::supply) them, then look again.
     Log(Span),
+    /// The answer is a stream, and this its beginning: from now on [`advance`](Exchange::advance).
+    Stream(Response<()>),
 }
 
 impl Exchange {
@@ -258,6 +262,22 @@ impl Exchange {
         }) = &mut self.entered
         {
             outcome.supply(commits);
+        }
+    }
+
+    /// What comes next of an answer that is a stream, in the session as it stands. It ends with the caller's
+    /// credential.
+    pub fn advance(&mut self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Advance {
+        match &mut self.entered {
+            Some(Entered {
+                caller,
+                outcome: Some(Outcome::Stream(stream)),
+                ..
+            }) => match still(session, caller) {
+                Ok(session) => stream.advance(desk, session, now),
+                Err(_) => Advance::End,
+            },
+            _ => Advance::End,
         }
     }
 

@@ -3,10 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::Poll;
+use super::stream::{Source, Stream};
 use super::work::{Decided, Outcome};
 use crate::agent::Failed;
-use crate::coordination::{self, Call, Operation, Reply};
+use crate::coordination::{self, Call, LogHandler, Operation, Read, Reply, events};
 use crate::http::answer::{Form, success};
+use crate::refusal::Refusal;
 use crate::session::event::Span;
 use crate::session::{Caller, Commit, Session, SessionLimits};
 use crate::time::Timestamp;
@@ -20,6 +22,8 @@ pub(super) struct Invocation {
     pub(super) body: Map<String, Value>,
     /// How much the session may hold.
     pub(super) limits: SessionLimits,
+    /// The last event that a client of a stream has already.
+    pub(super) last_event_id: Option<String>,
     /// The extensions that are active.
     pub(super) echo: Option<String>,
 }
@@ -32,40 +36,48 @@ impl Invocation {
         now: Timestamp,
         entropy: [u8; 32],
     ) -> Result<Decided, Failed> {
-        Ok(match self.invoke(session, caller, now, entropy, None)? {
-            Reply::Decided(decided) => (decided.commit, Outcome::of(decided.answer, self.echo.clone())),
-            Reply::Log(span) => {
+        let call = self.call(caller, now, entropy);
+        let reply = coordination::invoke(session, self.operation, &call).map_err(|it| self.fail(it))?;
+        Ok(match reply {
+            Reply::Decided(decided) => {
+                let outcome = Outcome::of(decided.answer, self.echo.clone());
+                (decided.commit, outcome)
+            }
+            Reply::Log(handler, span) => {
                 let reading = Reading {
                     invocation: self.clone(),
                     caller: caller.clone(),
                     entropy,
+                    handler,
                     span,
                     log: None,
                 };
                 (None, Outcome::Read(Box::new(reading)))
             }
+            Reply::Stream(place) => {
+                let events = Source::Events(events::Stream::new(caller.clone(), place));
+                let stream = Stream::new(events, self.echo.clone());
+                (None, Outcome::Stream(Box::new(stream)))
+            }
         })
     }
 
-    fn invoke(
-        &self,
-        session: &Session,
-        caller: &Caller,
-        now: Timestamp,
-        entropy: [u8; 32],
-        log: Option<&[Commit]>,
-    ) -> Result<Reply, Failed> {
-        let call = Call {
+    fn call(&self, caller: &Caller, now: Timestamp, entropy: [u8; 32]) -> Call<'_> {
+        Call {
             caller: caller.clone(),
             now,
             entropy,
             limits: self.limits,
             body: &self.body,
-        };
-        coordination::invoke(session, self.operation, &call, log).map_err(|refusal| Failed {
+            last_event_id: self.last_event_id.as_deref(),
+        }
+    }
+
+    fn fail(&self, refusal: Refusal) -> Failed {
+        Failed {
             echo: self.echo.clone(),
             refusal,
-        })
+        }
     }
 }
 
@@ -75,6 +87,7 @@ pub(super) struct Reading {
     invocation: Invocation,
     caller: Caller,
     entropy: [u8; 32],
+    handler: LogHandler,
     /// What it asks for.
     span: Span,
     /// That, once it is there.
@@ -91,23 +104,18 @@ impl Reading {
         let Some(log) = self.log.take() else {
             return Ok(Poll::Log(self.span));
         };
-        let Self {
-            invocation,
-            caller,
-            entropy,
-            ..
-        } = self;
-        Ok(
-            match invocation.invoke(session, caller, now, *entropy, Some(&log))? {
-                Reply::Decided(decided) => {
-                    let object = decided.answer.into_object();
-                    Poll::Ready(success(Form::Coordination, &object, invocation.echo.as_deref()))
-                }
-                Reply::Log(span) => {
-                    self.span = span;
-                    Poll::Log(span)
-                }
-            },
-        )
+        let invocation = &self.invocation;
+        let call = invocation.call(&self.caller, now, self.entropy);
+        let read = (self.handler)(session, &call, Some(&log)).map_err(|it| invocation.fail(it))?;
+        Ok(match read {
+            Read::Answer(answer) => {
+                let echo = invocation.echo.as_deref();
+                Poll::Ready(success(Form::Coordination, &answer, echo))
+            }
+            Read::Log(span) => {
+                self.span = span;
+                Poll::Log(span)
+            }
+        })
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::operation::{Invocation, Reading};
 use super::recall::Recall;
+use super::stream::{Source, Stream};
 use super::{Poll, no_such_session};
 use crate::agent::operator::{self, Verb};
 use crate::agent::{self, Failed, Follow};
@@ -25,6 +26,8 @@ pub(super) enum Work {
         method: Method,
         params: Map<String, Value>,
         requested: Vec<String>,
+        /// How much of its task a client of a stream knows already.
+        known: Option<usize>,
     },
     /// An operation of session coordination.
     Extension(Invocation),
@@ -46,6 +49,8 @@ pub(super) enum Outcome {
     Read(Box<Reading>),
     /// The answer was given before.
     Recall(Recall),
+    /// The answer is a stream.
+    Stream(Box<Stream>),
 }
 
 pub(super) type Decided = (Option<Commit>, Outcome);
@@ -81,6 +86,7 @@ impl Work {
             method,
             params,
             requested: extensions::parse(request.headers().get_all(extensions::NAME)),
+            known: read::last_event_id(request.headers()).and_then(agent::stream::known),
         })
     }
 
@@ -123,6 +129,7 @@ impl Work {
             operation,
             body,
             limits: desk.config().limits,
+            last_event_id: read::last_event_id(request.headers()).map(str::to_owned),
             echo,
         }))
     }
@@ -151,6 +158,7 @@ impl Work {
                 method,
                 params,
                 requested,
+                known,
             } => {
                 let call = agent::Call {
                     method: *method,
@@ -159,9 +167,17 @@ impl Work {
                     caller: caller.clone(),
                     now,
                     entropy,
+                    known: *known,
                 };
                 let step = agent::begin(desk, session, call)?;
-                Ok((step.commit, Outcome::Follow(Box::new(step.follow))))
+                let outcome = if method.streams() {
+                    let stream = agent::stream::Stream::new(step.follow, *known);
+                    let echo = stream.echo();
+                    Outcome::Stream(Box::new(Stream::new(Source::Task(Box::new(stream)), echo)))
+                } else {
+                    Outcome::Follow(Box::new(step.follow))
+                };
+                Ok((step.commit, outcome))
             }
             Self::Extension(invocation) => invocation.decide(session, caller, now, entropy),
             Self::Operator { verb, body } => {
@@ -199,6 +215,7 @@ impl Outcome {
             }
             Self::Read(reading) => reading.poll(session()?, now),
             Self::Recall(recall) => recall.poll(),
+            Self::Stream(stream) => Ok(Poll::Stream(stream.head())),
         }
     }
 
@@ -207,6 +224,7 @@ impl Outcome {
         match self {
             Self::Read(reading) => reading.supply(commits),
             Self::Recall(recall) => recall.supply(commits),
+            Self::Stream(stream) => stream.supply(commits),
             Self::Follow(_) | Self::Answer(..) => {}
         }
     }

@@ -36,7 +36,7 @@ fn response(status: u16, form: Form, body: &Value) -> Response<Vec<u8>> {
 }
 
 /// Adds a header whose value is the server's own; one that can't stand in a header is left out.
-pub fn set(response: &mut Response<Vec<u8>>, name: &'static str, value: &str) {
+pub fn set<B>(response: &mut Response<B>, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }

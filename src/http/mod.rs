@@ -3,3 +3,4 @@
 pub mod answer;
 pub mod read;
 pub mod route;
+pub mod sse;

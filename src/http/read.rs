@@ -35,6 +35,13 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
+/// The last event that a client of a stream has, if it says so.
+#[must_use]
+pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
+    let id = headers.get("last-event-id")?.to_str().ok()?.trim();
+    Some(id).filter(|id| !id.is_empty())
+}
+
 /// The request's session token.
 ///
 /// # Errors

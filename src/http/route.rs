@@ -159,7 +159,11 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
             of_task("GET, DELETE", Method::GetTaskPushNotificationConfig, task)
         }
         ["extensions", name, version, segment] => Some(only(
-            "POST",
+            if segment.ends_with(":stream") {
+                "GET"
+            } else {
+                "POST"
+            },
             Target::Extension {
                 path: format!("extensions/{name}/{version}"),
                 segment: (*segment).to_owned(),

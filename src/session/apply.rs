@@ -31,6 +31,7 @@ impl Session {
                 self.happen(event, commit)
             })
             .collect();
+        self.follow_artifacts(commit);
         for task_id in &touched {
             self.refresh(task_id, commit.at);
         }

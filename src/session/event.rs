@@ -1,5 +1,8 @@
 //! What can happen to a session, and the commits that record it.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -48,7 +51,7 @@ pub enum Event {
     },
     /// A participant says how it is getting on.
     StatusAnnounced {
-        /// Made by the server.
+        /// Its place in the log ([`Cursor`]).
         event_id: String,
         /// Who.
         participant_id: String,
@@ -247,6 +250,81 @@ pub struct Remembered {
     pub fingerprint: String,
     /// The answer.
     pub answer: Value,
+}
+
+/// A place in a session's log, behind an event or behind a whole commit. As text it is `<seq>-<index>`, which is also
+/// the id of that event, or `<seq>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Number of the commit.
+    pub seq: u64,
+    /// Which of its events, from 0; none for the last.
+    pub index: Option<usize>,
+}
+
+impl Cursor {
+    /// Behind the whole commit of this number.
+    #[must_use]
+    pub const fn behind(seq: u64) -> Self {
+        Self { seq, index: None }
+    }
+
+    /// Behind an event: its id.
+    #[must_use]
+    pub const fn event(seq: u64, index: usize) -> Self {
+        let index = Some(index);
+        Self { seq, index }
+    }
+
+    /// What follows it: at most so many commits, the one that it is within included.
+    #[must_use]
+    pub const fn span(self, most: usize) -> Span {
+        let after = match self.index {
+            Some(_) => self.seq.saturating_sub(1),
+            None => self.seq,
+        };
+        Span { after, most }
+    }
+
+    /// Whether an event follows it.
+    #[must_use]
+    pub fn is_before(self, seq: u64, index: usize) -> bool {
+        (seq, index) > (self.seq, self.index.unwrap_or(usize::MAX))
+    }
+
+    /// Whether something may follow it in a log of so many commits.
+    #[must_use]
+    pub const fn is_within(self, last: u64) -> bool {
+        self.span(1).after < last
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            Some(index) => write!(out, "{}-{index}", self.seq),
+            None => write!(out, "{}", self.seq),
+        }
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = ();
+
+    /// Only the text that [`Display`](fmt::Display) writes is one.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (seq, index) = match text.split_once('-') {
+            Some((seq, index)) => (seq, Some(index.parse().map_err(drop)?)),
+            None => (text, None),
+        };
+        let seq = seq.parse().map_err(drop)?;
+        let cursor = Self { seq, index };
+        if cursor.to_string() == text {
+            Ok(cursor)
+        } else {
+            Err(())
+        }
+    }
 }
 
 /// A stretch of a session's log.

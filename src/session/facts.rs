@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::request::{Request, RequestState};
-use super::task::{Mail, Shown, Skill, TaskRecord, WorkItem, WorkStatus};
+use super::task::{Gate, Mail, Shown, Skill, TaskRecord, WorkItem, WorkStatus};
 use crate::a2a::TaskState;
 use crate::dispatch::artifact::Results;
 use crate::dispatch::delivery::DeliveryState;
@@ -49,6 +49,32 @@ impl Mail {
     }
 }
 
+impl WorkItem {
+    /// The work item as the projection looks at it, with a status that it has or had.
+    #[must_use]
+    pub fn fact<'a>(&'a self, status: &'a str) -> facts::WorkItem<'a> {
+        facts::WorkItem {
+            id: &self.id,
+            title: &self.draft.title,
+            status,
+            phase: None,
+            approved: self.approved,
+        }
+    }
+}
+
+impl Gate {
+    /// The gate as the projection looks at it.
+    #[must_use]
+    pub fn as_open(&self) -> OpenGate<'_> {
+        OpenGate {
+            id: &self.id,
+            r#type: &self.gate_type,
+            opened_at: self.opened_at,
+        }
+    }
+}
+
 /// A word of the system itself that no message of the session carries.
 fn system_note<'a>(body: &'a str, data: Option<&'a Value>) -> Note<'a> {
     Note {
@@ -77,11 +103,7 @@ impl Session {
             DeliveryState::Held
         };
         let root_deliveries = root.iter().flat_map(|root| &root.to).map(|_| delivery).collect();
-        let open_gates = task.open_gates().map(|gate| OpenGate {
-            id: &gate.id,
-            r#type: &gate.gate_type,
-            opened_at: gate.opened_at,
-        });
+        let open_gates = task.open_gates().map(Gate::as_open);
         Facts {
             id: Some(&task.task_id),
             context_id: Some(&task.context_id),
@@ -101,15 +123,10 @@ impl Session {
             answer: self.answer(task, now),
             open_questions: notes(&task.open_questions),
             open_gates: open_gates.collect(),
-            task: task.work_item.as_ref().map(|item| {
-                TaskFact::Item(facts::WorkItem {
-                    id: &item.id,
-                    title: &item.draft.title,
-                    status: item.status.as_str(),
-                    phase: None,
-                    approved: item.approved,
-                })
-            }),
+            task: task
+                .work_item
+                .as_ref()
+                .map(|item| TaskFact::Item(item.fact(item.status.as_str()))),
             dropped: match (&task.dropped, &task.canceled) {
                 (Some(_), _) => Some(DroppedBy::Other),
                 (None, Some(_)) => Some(DroppedBy::Client),
@@ -121,7 +138,8 @@ impl Session {
     }
 
     /// The answer to the task's first message: one that was given, or what the system says in its place.
-    fn answer<'a>(&'a self, task: &'a TaskRecord, now: Timestamp) -> Option<Note<'a>> {
+    #[must_use]
+    pub fn answer<'a>(&'a self, task: &'a TaskRecord, now: Timestamp) -> Option<Note<'a>> {
         if let Some(answer) = task.answer.as_ref().and_then(|id| self.mail(id)) {
             return Some(answer.note());
         }
@@ -198,10 +216,7 @@ impl Session {
             return task.shown.clone();
         }
         // Between two commits only time changes what is seen, and then since the moment that it was up.
-        let lapsed = self
-            .request_of(task)
-            .and_then(|request| request.expires_at)
-            .filter(|at| *at <= now);
+        let lapsed = self.request_of(task).and_then(|request| lapsed_at(request, now));
         Shown {
             state: projection.state,
             text: text.into_owned(),
@@ -221,14 +236,21 @@ impl Session {
         let stranded = dropped.into_iter().flat_map(|item| self.asked_of(item));
         let moved: Vec<_> = std::iter::once(task)
             .chain(stranded)
-            .map(|task| (task.task_id.clone(), self.standing(task, at)))
+            .filter(|task| !task.shown.state.is_terminal())
+            .map(|task| (task.task_id.clone(), self.outlook(task, at)))
             .collect();
-        for (id, shown) in moved {
+        for (id, (shown, standing)) in moved {
             if let Some(task) = self.tasks.get_mut(&id) {
                 task.shown = shown;
+                task.follow(standing);
             }
         }
     }
+}
+
+/// When a request's time ran out, if it has by `now`.
+pub(super) fn lapsed_at(request: &Request, now: Timestamp) -> Option<Timestamp> {
+    request.expires_at.filter(|at| *at <= now)
 }
 
 /// The sentence that goes with a state.

@@ -5,6 +5,7 @@
 //! [`Session::snapshot`] and [`Session::restore`] are a shortcut to the same.
 
 mod apply;
+pub mod change;
 pub mod claim;
 pub mod credential;
 pub mod decide;

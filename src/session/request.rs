@@ -143,7 +143,41 @@ pub struct Request {
     pub unclaimed_at: Option<Timestamp>,
 }
 
+/// What the client of a request's task may know of where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestStanding {
+    /// Where it stands.
+    pub state: RequestState,
+    /// Ids of those who have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assignees: Vec<String>,
+    /// When somebody first took it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_at: Option<Timestamp>,
+    /// When the last who had it gave it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unclaimed_at: Option<Timestamp>,
+    /// When its time ran out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expired_at: Option<Timestamp>,
+}
+
 impl Request {
+    /// What the client may know of where the request stands at `now`.
+    #[must_use]
+    pub fn standing(&self, now: Timestamp) -> RequestStanding {
+        let state = self.state_at(now);
+        let assignees = self.assignees.iter();
+        RequestStanding {
+            state,
+            assignees: assignees.map(|one| one.participant_id.clone()).collect(),
+            claimed_at: self.claimed_at,
+            unclaimed_at: self.unclaimed_at,
+            expired_at: self.expires_at.filter(|_| state == RequestState::Expired),
+        }
+    }
+
     /// Where the request stands at `now`: one whose time has run out is expired, recorded or not.
     #[must_use]
     pub fn state_at(&self, now: Timestamp) -> RequestState {
@@ -303,6 +337,22 @@ pub enum RequestChange {
     },
     /// Its time ran out.
     Expired,
+}
+
+impl RequestChange {
+    /// What is handed in with it, in order.
+    pub fn artifacts(&self) -> impl Iterator<Item = &Artifact> {
+        let artifacts = match self {
+            Self::Progressed { artifacts, .. } | Self::Completed { artifacts, .. } => artifacts.as_slice(),
+            Self::Claimed { .. }
+            | Self::Unclaimed { .. }
+            | Self::Cancelled { .. }
+            | Self::Reassigned { .. }
+            | Self::Noted { .. }
+            | Self::Expired => &[],
+        };
+        artifacts.iter()
+    }
 }
 
 /// An optional member that may also be null: absent, null and a value are three things.

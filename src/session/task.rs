@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::change::Change;
 use crate::a2a::{Message, TaskState};
 use crate::dispatch::draft::Draft;
 use crate::dispatch::envelope::{Kind, Reference};
@@ -156,6 +157,9 @@ pub struct TaskRecord {
     pub dropped: Option<Ending>,
     /// What the client was last told.
     pub shown: Shown,
+    /// All that it was told, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
 }
 
 /// The work item that a handoff drafts (work/v1, §8.6).

@@ -203,6 +203,19 @@ pub enum WorkstreamChange {
     },
 }
 
+impl WorkstreamChange {
+    /// What the event of it is called.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Updated(_) => "workstream.updated",
+            Self::Linked { .. } => "workstream.linked",
+            Self::LinkMoved { .. } => "workstream.link-moved",
+            Self::Unlinked { .. } => "workstream.unlinked",
+        }
+    }
+}
+
 impl Workstream {
     /// Whether it can be changed, and counts among the session's open ones.
     #[must_use]
@@ -297,10 +310,7 @@ impl Happened {
     const fn name(&self) -> &'static str {
         match self {
             Self::Created(_) => "workstream.created",
-            Self::Changed(WorkstreamChange::Updated(_)) => "workstream.updated",
-            Self::Changed(WorkstreamChange::Linked { .. }) => "workstream.linked",
-            Self::Changed(WorkstreamChange::LinkMoved { .. }) => "workstream.link-moved",
-            Self::Changed(WorkstreamChange::Unlinked { .. }) => "workstream.unlinked",
+            Self::Changed(change) => change.name(),
         }
     }
 }

@@ -174,7 +174,7 @@ impl Bench {
             headers: headers
                 .map(|(name, value)| (name.to_string(), value.to_str().unwrap().into()))
                 .collect(),
-            body: serde_json::from_slice(response.body()).unwrap(),
+            body: serde_json::from_slice(&response.into_body().into_whole().unwrap()).unwrap(),
         }
     }
 

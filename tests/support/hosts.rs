@@ -76,7 +76,7 @@ impl<'a, S: Store> Process<'a, S> {
         Reply {
             status: response.status().as_u16(),
             retry_after: response.headers().contains_key("retry-after"),
-            text: String::from_utf8(response.body().clone()).unwrap(),
+            text: String::from_utf8(response.into_body().into_whole().unwrap()).unwrap(),
         }
     }
 

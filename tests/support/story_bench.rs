@@ -1,8 +1,8 @@
 //! The desk in this process, as a place where stories play.
 
-use a2a_edge::serve::{Host, Sessions, handle};
+use a2a_edge::serve::{Body, Desk, Host, Sessions, Stream, handle};
 use a2a_edge::time::Timestamp;
-use a2a_edge_stories::Target;
+use a2a_edge_stories::{Chunks, Opened, Target};
 use http::{Request, Response};
 
 use crate::desk::{Bench, TestHost};
@@ -21,14 +21,72 @@ impl StoryBench {
     }
 }
 
+/// A stream of a desk in this process: nothing happens but when it is read.
+struct Local<'a, R: AsHost> {
+    host: R,
+    desk: &'a Desk,
+    stream: Stream,
+}
+
+/// A host, borrowed or not.
+trait AsHost {
+    type Host: Host;
+    fn as_host(&self) -> &Self::Host;
+}
+
+impl AsHost for &TestHost {
+    type Host = TestHost;
+    fn as_host(&self) -> &TestHost {
+        self
+    }
+}
+
+impl<'a> AsHost for Once<'a> {
+    type Host = Once<'a>;
+    fn as_host(&self) -> &Once<'a> {
+        self
+    }
+}
+
+impl<R: AsHost> Chunks for Local<'_, R> {
+    fn next(&mut self) -> Result<Option<Vec<u8>>, String> {
+        Ok(pollster::block_on(
+            self.stream.next(self.host.as_host(), self.desk),
+        ))
+    }
+}
+
+fn opened<'a, R: AsHost + 'a>(host: R, desk: &'a Desk, request: Request<Vec<u8>>) -> Opened<'a> {
+    let answer = pollster::block_on(handle(host.as_host(), desk, request));
+    let (head, body) = answer.into_parts();
+    match body {
+        Body::Whole(bytes) => Opened::Whole(Response::from_parts(head, bytes)),
+        Body::Stream(stream) => {
+            let local = Local { host, desk, stream };
+            Opened::Stream(Response::from_parts(head, ()), Box::new(local))
+        }
+    }
+}
+
+fn whole(opened: Opened<'_>) -> Result<Response<Vec<u8>>, String> {
+    match opened {
+        Opened::Whole(answer) => Ok(answer),
+        Opened::Stream(..) => Err("a stream".to_owned()),
+    }
+}
+
 impl Target for StoryBench {
     fn base_url(&self) -> &str {
         &self.base
     }
 
     fn call(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String> {
+        whole(self.open(request)?)
+    }
+
+    fn open(&self, request: Request<Vec<u8>>) -> Result<Opened<'_>, String> {
         let Bench { host, desk, .. } = &self.bench;
-        Ok(pollster::block_on(handle(host, desk, request)))
+        Ok(opened(host, desk, request))
     }
 
     fn tick(&self) {
@@ -76,12 +134,16 @@ impl Target for Forgetful {
     }
 
     fn call(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String> {
+        whole(self.open(request)?)
+    }
+
+    fn open(&self, request: Request<Vec<u8>>) -> Result<Opened<'_>, String> {
         let Bench { host, desk, .. } = &self.0.bench;
         let once = Once {
             host,
             sessions: Sessions::new(),
         };
-        Ok(pollster::block_on(handle(&once, desk, request)))
+        Ok(opened(once, desk, request))
     }
 
     fn tick(&self) {

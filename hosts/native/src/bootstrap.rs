@@ -1,5 +1,7 @@
 //! The first session of a deployment, made by asking the desk itself.
 
+use std::sync::Arc;
+
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request};
 use serde_json::{Value, json};
@@ -31,7 +33,7 @@ pub struct Tokens {
 ///
 /// # Errors
 /// Whatever the desk refuses, or an answer without what it must hold.
-pub async fn first_session<H: Handler>(desk: &H, operator: &str) -> Result<FirstSession, Failure> {
+pub async fn first_session<H: Handler>(desk: &Arc<H>, operator: &str) -> Result<FirstSession, Failure> {
     let owner = json!({"owner": {"displayName": "Owner", "kind": "human"}});
     let made = ask(desk, operator, "sessions:create", &owner).await?;
     let id = text(&made, "/sessionId")?;
@@ -58,7 +60,7 @@ pub async fn first_session<H: Handler>(desk: &H, operator: &str) -> Result<First
 }
 
 /// Asks one of the owner's verbs.
-async fn ask<H: Handler>(desk: &H, token: &str, verb: &str, body: &Value) -> Result<Value, Failure> {
+async fn ask<H: Handler>(desk: &Arc<H>, token: &str, verb: &str, body: &Value) -> Result<Value, Failure> {
     let mut request = Request::new(body.to_string().into_bytes());
     *request.method_mut() = Method::POST;
     *request.uri_mut() = format!("/operator/v1/{verb}")
@@ -71,12 +73,13 @@ async fn ask<H: Handler>(desk: &H, token: &str, verb: &str, body: &Value) -> Res
     bearer.set_sensitive(true);
     headers.insert(AUTHORIZATION, bearer);
     let response = desk.handle(request).await;
-    let value = serde_json::from_slice::<Value>(response.body())
+    let (head, body) = response.into_parts();
+    let value = serde_json::from_slice::<Value>(&body.into_whole().unwrap_or_default())
         .map_err(|error| Failure::Local(format!("{verb}: {error}")))?;
-    if response.status().is_success() {
+    if head.status.is_success() {
         return Ok(value);
     }
-    let http = response.status().as_u16();
+    let http = head.status.as_u16();
     let error = value.get("error").cloned().unwrap_or_default();
     Err(Failure::Refused(Refused { http, error }))
 }

@@ -1,16 +1,18 @@
 //! The core's ports on this machine, and the desk behind the HTTP server.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use a2a_edge::serve::{self, Desk, Host, Sessions};
 use a2a_edge::store::{Store as _, StoreError};
 use a2a_edge::time::Timestamp;
+use futures_util::stream::unfold;
 use http::{Request, Response};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::server::log::{self, Level, Log};
-use crate::server::{Handler, LocalBell};
+use crate::server::{Body, Handler, LocalBell};
 use crate::store::Embedded;
 
 /// The desk on this machine: one file of sessions, one process that serves them.
@@ -98,7 +100,17 @@ impl Host for Native {
 }
 
 impl Handler for Native {
-    async fn handle(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
-        serve::handle(self, &self.desk, request).await
+    async fn handle(self: &Arc<Self>, request: Request<Vec<u8>>) -> Response<Body> {
+        let answer = serve::handle(self.as_ref(), &self.desk, request).await;
+        answer.map(|body| match body {
+            serve::Body::Whole(bytes) => Body::Whole(bytes),
+            serve::Body::Stream(stream) => {
+                let start = (Arc::clone(self), stream);
+                Body::Stream(Box::pin(unfold(start, |(native, mut stream)| async {
+                    let piece = stream.next(native.as_ref(), &native.desk).await?;
+                    Some((piece, (native, stream)))
+                })))
+            }
+        })
     }
 }

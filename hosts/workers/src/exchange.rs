@@ -1,10 +1,14 @@
 //! A request of the platform as the core reads it, and the core's answer as the platform sends it.
 
+use std::rc::Rc;
+
 use a2a_edge::http::answer::{Form, failure};
 use a2a_edge::http::read::BODY_LIMIT;
 use a2a_edge::refusal::{Code, Refusal};
-use a2a_edge::serve::{self, Desk, Host};
-use futures_util::StreamExt as _;
+use a2a_edge::serve::{self, Body, Desk, Host, Stream};
+use futures_util::stream::unfold;
+use futures_util::{Stream as Pieces, StreamExt as _};
+use http::response::Parts;
 use http::{HeaderValue, Uri};
 use worker::{Headers, Request, Response, Result};
 
@@ -18,12 +22,30 @@ const DROPPED: usize = 1 << 20;
 const DOMAIN: &str = "a2a-edge";
 
 /// Lets the core answer a request.
-pub async fn answer<H: Host>(host: &H, desk: &Desk, mut request: Request) -> Result<Response> {
+pub async fn answer<H: Host + 'static>(
+    host: &Rc<H>,
+    desk: &Rc<Desk>,
+    mut request: Request,
+) -> Result<Response> {
     let head = head(&request)?;
     let id = request_id(&head);
     let body = body(&mut request).await?;
-    let response = serve::handle(host, desk, head.map(|()| body)).await;
-    outward(response, &id)
+    let (head, body) = serve::handle(host.as_ref(), desk, head.map(|()| body))
+        .await
+        .into_parts();
+    let body = match body {
+        Body::Whole(bytes) => Response::from_bytes(bytes)?,
+        Body::Stream(stream) => Response::from_stream(pieces(Rc::clone(host), Rc::clone(desk), stream))?,
+    };
+    dressed(&head, body, &id)
+}
+
+/// The pieces of a stream, each made when the client can take it. Dropped with the client, it leaves nothing behind.
+fn pieces<H: Host>(host: Rc<H>, desk: Rc<Desk>, stream: Stream) -> impl Pieces<Item = Result<Vec<u8>>> {
+    unfold((host, desk, stream), |(host, desk, mut stream)| async {
+        let piece = stream.next(host.as_ref(), &desk).await?;
+        Some((Ok(piece), (host, desk, stream)))
+    })
 }
 
 /// The request without its body.
@@ -80,13 +102,17 @@ async fn body(request: &mut Request) -> Result<Vec<u8>> {
 /// An answer as the platform sends it.
 pub fn outward(response: http::Response<Vec<u8>>, id: &str) -> Result<Response> {
     let (head, body) = response.into_parts();
+    dressed(&head, Response::from_bytes(body)?, id)
+}
+
+/// A body with the answer's status and headers.
+fn dressed(head: &Parts, body: Response, id: &str) -> Result<Response> {
     let headers = Headers::new();
     for (name, value) in &head.headers {
         headers.append(name.as_str(), value.to_str().unwrap_or_default())?;
     }
     headers.set(REQUEST_ID, id)?;
-    let response = Response::from_bytes(body)?;
-    Ok(response.with_status(head.status.as_u16()).with_headers(headers))
+    Ok(body.with_status(head.status.as_u16()).with_headers(headers))
 }
 
 /// The answer of a deployment that is not configured.

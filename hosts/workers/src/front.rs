@@ -1,5 +1,7 @@
 //! The Worker: finds the session's object, answers what needs none, and writes a line for every request.
 
+use std::rc::Rc;
+
 use a2a_edge::http::route::{Target, route};
 use a2a_edge::serve::place::{Place, new_session_id, place};
 use a2a_edge::serve::{Desk, Host, Sessions};
@@ -64,14 +66,14 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
 struct Dispatch<'a> {
     env: &'a Env,
     context: &'a Context,
-    desk: &'a Desk,
+    desk: &'a Rc<Desk>,
     id: &'a str,
 }
 
 impl Dispatch<'_> {
     async fn answer(&self, request: Request, place: &Place, session: Option<&str>) -> Result<Response> {
         let Some(session) = session else {
-            return exchange::answer(&Front::new(), self.desk, request).await;
+            return exchange::answer(&Rc::new(Front::new()), self.desk, request).await;
         };
         // Whatever comes in is handed on as it is, the entry's request id included.
         let ask = async {

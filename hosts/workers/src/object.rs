@@ -1,5 +1,7 @@
 //! The Durable Object of one session: the session in memory, its storage and its bell in one place.
 
+use std::rc::Rc;
+
 use a2a_edge::serve::{self, Host, Sessions};
 use a2a_edge::store::StoreError;
 use a2a_edge::time::Timestamp;
@@ -16,6 +18,11 @@ use crate::{exchange, settings};
 #[durable_object(alarm)]
 pub struct Session {
     env: Env,
+    place: Rc<Place>,
+}
+
+/// Where the session is: what its streams hold on to.
+struct Place {
     id: String,
     store: ObjectStore,
     bell: ObjectBell,
@@ -26,32 +33,35 @@ impl DurableObject for Session {
     fn new(state: State, env: Env) -> Self {
         crate::hush_panics();
         let id = state.id().name().unwrap_or_default();
-        Self {
-            env,
+        let place = Place {
             store: ObjectStore::new(state.storage(), &id),
             id,
             bell: ObjectBell::default(),
             sessions: Sessions::new(),
+        };
+        Self {
+            env,
+            place: Rc::new(place),
         }
     }
 
     async fn fetch(&self, request: Request) -> Result<Response> {
         match settings::desk(&self.env, &request.url()?) {
-            Ok(desk) => exchange::answer(self, &desk, request).await,
+            Ok(desk) => exchange::answer(&self.place, &desk, request).await,
             Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&exchange::head(&request)?)),
         }
     }
 
     /// Does what was put off. A failure is thrown, for the platform tries an alarm again that did.
     async fn alarm(&self) -> Result<Response> {
-        serve::compact(self, &self.id)
+        serve::compact(self.place.as_ref(), &self.place.id)
             .await
             .map_err(|fault| worker::Error::RustError(fault.to_string()))?;
         Response::empty()
     }
 }
 
-impl Host for Session {
+impl Host for Place {
     type Store = ObjectStore;
     type Bell = ObjectBell;
 

@@ -21,8 +21,12 @@ const VERSION: &str = "A2A_EDGE_VERSION";
 const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
 /// How much each session may hold: limits such as `live-claims=500`, with commas between them.
 const LIMITS: &str = "A2A_EDGE_LIMITS";
-/// The range of [`WAIT_LIMIT`], as that of the native host.
-const WAIT_RANGE: std::ops::RangeInclusive<u32> = 1..=300;
+/// Whether the agent offers streams about tasks: `on` or `off`.
+const STREAMS: &str = "A2A_EDGE_STREAMS";
+/// How long a stream is silent before a comment says that it is still there, in seconds.
+const KEEP_ALIVE: &str = "A2A_EDGE_KEEP_ALIVE";
+/// The range of [`WAIT_LIMIT`] and [`KEEP_ALIVE`], as that of the native host.
+const SECONDS: std::ops::RangeInclusive<u32> = 1..=300;
 
 thread_local! {
     /// The desk of the last request, and the origin that it was made for: as a rule there is only one.
@@ -57,9 +61,11 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
             "expected a secret: set it with `npx wrangler secret put`",
         ));
     };
-    let blocking_limit_ms = match set(env, WAIT_LIMIT) {
-        None => defaults.blocking_limit_ms,
-        Some(text) => wait_limit_ms(&text)?,
+    let streaming = match set(env, STREAMS).as_deref() {
+        None => defaults.streaming,
+        Some("on") => true,
+        Some("off") => false,
+        Some(_) => return Err(fault(STREAMS, "expected on or off")),
     };
     let mut limits = defaults.limits;
     let settings = set(env, LIMITS).unwrap_or_default();
@@ -73,7 +79,9 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         description: set(env, DESCRIPTION).unwrap_or(defaults.description),
         version: set(env, VERSION).unwrap_or(defaults.version),
         operator_token: Some(operator_token),
-        blocking_limit_ms,
+        blocking_limit_ms: millis(env, WAIT_LIMIT)?.unwrap_or(defaults.blocking_limit_ms),
+        streaming,
+        keep_alive_ms: millis(env, KEEP_ALIVE)?.unwrap_or(defaults.keep_alive_ms),
         limits,
     })
 }
@@ -84,11 +92,15 @@ fn set(env: &Env, name: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn wait_limit_ms(text: &str) -> Result<u32, String> {
-    let seconds = text.parse().ok().filter(|seconds| WAIT_RANGE.contains(seconds));
+/// A variable's seconds as milliseconds.
+fn millis(env: &Env, variable: &str) -> Result<Option<u32>, String> {
+    let Some(text) = set(env, variable) else {
+        return Ok(None);
+    };
+    let seconds: Option<u32> = text.parse().ok().filter(|seconds| SECONDS.contains(seconds));
     match seconds {
-        Some(seconds) => Ok(seconds.saturating_mul(1_000)),
-        None => Err(fault(WAIT_LIMIT, "expected whole seconds from 1 to 300")),
+        Some(seconds) => Ok(Some(seconds.saturating_mul(1_000))),
+        None => Err(fault(variable, "expected whole seconds from 1 to 300")),
     }
 }
 

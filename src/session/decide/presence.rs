@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Answer, Draft};
 use crate::refusal::Refusal;
-use crate::session::event::Event;
+use crate::session::event::{Cursor, Event};
 use crate::session::presence::{Client, Presence, PresenceState, record};
 
 /// What a participant announces, with its fields within their limits.
@@ -76,8 +76,8 @@ impl Draft<'_> {
 
     pub(super) fn announce_status(&mut self, new: &NewStatus) -> Result<Answer, Refusal> {
         self.names_workstream(new.workstream_id.as_deref())?;
-        let event_id = self.draw.id("event");
         let seq = self.session.seq().saturating_add(1);
+        let event_id = Cursor::event(seq, self.events.len()).to_string();
         let event = json!({ "eventId": event_id, "seq": seq, "at": self.now() });
         self.push(Event::StatusAnnounced {
             event_id,

@@ -324,6 +324,7 @@ impl Draft<'_> {
             declined: None,
             dropped: None,
             shown: Shown::unsaid(self.now()),
+            changes: Vec::new(),
         }
     }
 

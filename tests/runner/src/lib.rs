@@ -12,6 +12,7 @@ mod player;
 mod refusal;
 mod scan;
 pub mod story;
+mod stream;
 mod target;
 
 use std::path::PathBuf;
@@ -20,7 +21,8 @@ pub use failure::{Failure, Problem};
 pub use player::play;
 pub use refusal::Refusal;
 pub use story::{Fault, Story};
-pub use target::{Http, Target};
+pub use stream::Chunks;
+pub use target::{Http, Opened, Target};
 
 /// The directory of this repository's stories.
 #[must_use]

@@ -1,5 +1,6 @@
 //! Playing a story: its session, its steps, and the transcript of what came.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use http::{HeaderMap, Request, Response};
@@ -9,8 +10,9 @@ use crate::failure::{Failure, Problem};
 use crate::matching::Matching;
 use crate::names::{Names, token_of};
 use crate::refusal::is_coordination;
-use crate::story::{Cast, Part, Step, Story};
-use crate::target::Target;
+use crate::story::{Cast, Part, Step, Story, Tells};
+use crate::stream::Reader;
+use crate::target::{Opened, Target};
 
 /// Headers of an answer that the contract speaks of; a host may add others.
 const HEADERS: [&str; 8] = [
@@ -34,6 +36,7 @@ pub fn play(story: &Story, target: &dyn Target, operator: &str) -> Result<String
         story,
         target,
         names: Names::new(target.base_url()),
+        streams: BTreeMap::new(),
     };
     player
         .set_up(operator)
@@ -73,6 +76,7 @@ struct Player<'a> {
     story: &'a Story,
     target: &'a dyn Target,
     names: Names,
+    streams: BTreeMap<String, Reader<'a>>,
 }
 
 impl Player<'_> {
@@ -141,7 +145,7 @@ impl Player<'_> {
     }
 
     fn step(&mut self, number: usize, step: &Step) -> Result<String, Box<Failure>> {
-        let answer = self.request(step).and_then(|request| self.target.call(request));
+        let answer = self.request(step).and_then(|request| self.answer(step, request));
         let call = format!("{}> {}", step.who, step.call);
         let answer = match answer {
             Ok(answer) => answer,
@@ -151,7 +155,13 @@ impl Player<'_> {
             names: &mut self.names,
             problems: Vec::new(),
         };
-        let transcript = compare(&mut matching, step, &answer);
+        let mut transcript = compare(&mut matching, step, &answer);
+        for (name, tells) in &step.tells {
+            match self.streams.get_mut(name) {
+                Some(reader) => transcript.push_str(&compare_stream(&mut matching, name, reader, tells)),
+                None => matching.differ(name, Some("a stream".to_owned()), None),
+            }
+        }
         let problems = matching.problems;
         if problems.is_empty() {
             return Ok(transcript);
@@ -163,6 +173,20 @@ impl Player<'_> {
             problems,
             &String::from_utf8_lossy(answer.body()),
         ))
+    }
+
+    /// The answer; a stream's goes on under its name.
+    fn answer(&mut self, step: &Step, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String> {
+        let Some(name) = &step.stream else {
+            return self.target.call(request);
+        };
+        Ok(match self.target.open(request)? {
+            Opened::Whole(answer) => answer,
+            Opened::Stream(head, chunks) => {
+                self.streams.insert(name.clone(), Reader::new(chunks));
+                head.map(|()| Vec::new())
+            }
+        })
     }
 
     fn request(&self, step: &Step) -> Result<Request<Vec<u8>>, String> {
@@ -220,7 +244,12 @@ fn compare(matching: &mut Matching<'_>, step: &Step, answer: &Response<Vec<u8>>)
     let path = step.method_and_path().map_or("", |(_, path)| path);
     let body = expect.whole_body(path);
     for name in HEADERS {
-        let usual = (name == "content-type" && body.is_some()).then(|| content_type(path));
+        let usual = match name {
+            "content-type" if step.stream.is_some() => Some("text/event-stream"),
+            "cache-control" if step.stream.is_some() => Some("no-store"),
+            "content-type" if body.is_some() => Some(content_type(path)),
+            _ => None,
+        };
         let expected = expect.headers.get(name).map(String::as_str).or(usual);
         transcript.push_str(&compare_header(matching, name, expected, answer.headers()));
     }
@@ -231,6 +260,32 @@ fn compare(matching: &mut Matching<'_>, step: &Step, answer: &Response<Vec<u8>>)
         answer.body().as_slice()
     };
     transcript.push_str(&compare_body(matching, body.as_ref(), came));
+    transcript
+}
+
+/// Reads as many events of a stream as the step has and compares them; gives them with names.
+fn compare_stream(matching: &mut Matching<'_>, name: &str, reader: &mut Reader<'_>, tells: &Tells) -> String {
+    let mut transcript = String::new();
+    for (index, expected) in tells.events.iter().enumerate() {
+        let place = format!("{name}[{index}]");
+        match reader.event() {
+            Ok(Some(event)) => {
+                let named = matching.value(&place, expected, &event);
+                let _ = writeln!(transcript, "{name}< {named}");
+            }
+            Ok(None) => matching.differ(&place, Some(expected.to_string()), Some("the end".to_owned())),
+            Err(why) => matching.differ(&place, Some(expected.to_string()), Some(why)),
+        }
+    }
+    if tells.ends {
+        match reader.event() {
+            Ok(None) => {
+                let _ = writeln!(transcript, "{name}< ends");
+            }
+            Ok(Some(event)) => matching.differ(name, Some("the end".to_owned()), Some(event.to_string())),
+            Err(why) => matching.differ(name, Some("the end".to_owned()), Some(why)),
+        }
+    }
     transcript
 }
 

@@ -11,6 +11,8 @@ use crate::story::{Cast, Header, Step, Story};
 /// The names of a story up to some step, with whether they were used.
 struct Scan {
     names: BTreeMap<String, bool>,
+    /// The streams, likewise.
+    streams: BTreeMap<String, bool>,
 }
 
 fn is_name(text: &str) -> bool {
@@ -22,6 +24,7 @@ fn is_name(text: &str) -> bool {
 pub(crate) fn check(story: &Story) -> Result<(), String> {
     let mut scan = Scan {
         names: BTreeMap::new(),
+        streams: BTreeMap::new(),
     };
     let given = CONSTANTS.iter().map(|(name, _)| *name).chain(PLACES);
     for name in given.chain(["operator.token", "owner", "owner.token"]) {
@@ -37,6 +40,9 @@ pub(crate) fn check(story: &Story) -> Result<(), String> {
             .map_err(|rule| format!("step {number} ({}): {rule}", step.does))?;
     }
     scan.cast_is_used(&story.cast)?;
+    if let Some((silent, _)) = scan.streams.iter().find(|(_, told)| !**told) {
+        return Err(format!("nothing is told by {silent}"));
+    }
     let unused: Vec<&str> = scan
         .names
         .iter()
@@ -121,7 +127,33 @@ impl Scan {
             return Err("expected body or error in what is expected, not both".to_owned());
         }
         let body = step.expect.whole_body(path);
-        body.iter().try_for_each(|body| self.value(body, true))
+        body.iter().try_for_each(|body| self.value(body, true))?;
+        self.streams(step)
+    }
+
+    fn streams(&mut self, step: &Step) -> Result<(), String> {
+        if let Some(name) = &step.stream {
+            if !is_name(name) {
+                return Err(format!("expected a name of a-z, 0-9 and hyphens, not {name:?}"));
+            }
+            if step.expect.body.is_some() || step.expect.error.is_some() {
+                return Err("expected what a stream tells in tells, not in expect".to_owned());
+            }
+            if self.streams.insert(name.clone(), false).is_some() {
+                return Err(format!("a stream is called {name} already"));
+            }
+        }
+        for (name, tells) in &step.tells {
+            match self.streams.get_mut(name) {
+                Some(told) => *told = true,
+                None => return Err(format!("no stream is called {name} here")),
+            }
+            tells
+                .events
+                .iter()
+                .try_for_each(|event| self.value(event, true))?;
+        }
+        Ok(())
     }
 
     fn use_name(&mut self, name: &str) -> Result<(), String> {

@@ -84,6 +84,23 @@ pub struct Step {
     pub raw: Option<Value>,
     /// The answer.
     pub expect: Expect,
+    /// What the stream is called that answers, and stays open.
+    pub stream: Option<String>,
+    /// What streams tell next, by what they are called.
+    #[serde(default)]
+    pub tells: BTreeMap<String, Tells>,
+}
+
+/// What a stream tells.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tells {
+    /// Its next events, `{"id"?, "data"?}`.
+    #[serde(default)]
+    pub events: Vec<Value>,
+    /// Whether it ends with them.
+    #[serde(default)]
+    pub ends: bool,
 }
 
 /// A header of a request.
@@ -239,6 +256,13 @@ mod tests {
             ("/steps/0/expect/status", json!(20), "final answer"),
             ("/steps/1/call", json!("GET /x"), "never used: it"),
             ("/steps/1/call", json!("GET /x/${id}"), "nothing is called id"),
+            ("/steps/0/stream", json!("It"), "expected a name"),
+            ("/steps/1/stream", json!("s"), "nothing is told by s"),
+            (
+                "/steps/1/tells",
+                json!({"s": {"ends": true}}),
+                "no stream is called s",
+            ),
             ("/shows", json!(""), "shows something"),
         ] {
             let found = rule(|story| {

@@ -143,6 +143,12 @@ impl Running {
         &self.url
     }
 
+    /// The id of its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.0.id()
+    }
+
     /// What it has written so far.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {

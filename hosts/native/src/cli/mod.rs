@@ -20,6 +20,7 @@ mod session;
 mod show;
 mod task;
 mod validate;
+mod watch;
 mod welcome;
 mod workstreams;
 
@@ -174,6 +175,8 @@ enum Command {
     /// Read what is known, propose more, and decide about it (member; owner, admin)
     #[command(subcommand)]
     Knowledge(knowledge::Knowledge),
+    /// Follow the session: who is there, and what happens (member)
+    Watch(watch::Watch),
     /// Check a work/v1 or envelope/v1 request, without a server
     Validate(validate::Validate),
     /// Tell a task's state from its facts, without a server
@@ -227,6 +230,7 @@ pub fn run() -> ExitCode {
         Command::Decisions(decisions) => decisions.run(&cli.common),
         Command::Workstreams(workstreams) => workstreams.run(&cli.common),
         Command::Knowledge(knowledge) => knowledge.run(&cli.common),
+        Command::Watch(watch) => watch.run(&cli.common),
         Command::Validate(validate) => validate.run(),
         Command::Project(project) => project.run(),
         Command::Card(card) => card.run(&cli.common),
@@ -237,7 +241,7 @@ pub fn run() -> ExitCode {
 /// Prints what came of a command; answers its exit code.
 fn finish(outcome: Outcome, json: bool) -> u8 {
     let shown = outcome.and_then(|report| {
-        let line = json.then(|| format!("{}\n", json_line(&report.json)));
+        let line = (json && !report.json.is_null()).then(|| format!("{}\n", json_line(&report.json)));
         match print(line.as_deref().unwrap_or(&report.text)) {
             // Whoever closed it wants no more, which is no failure of the command.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unprinted(&error)),

@@ -5,8 +5,9 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{Common, Outcome, Report, input, put, put_list, show, word};
+use super::{Common, Outcome, Report, input, put, put_list, show, watch, word};
 use crate::failure::Failure;
+use crate::text::json_line;
 
 const EXAMPLES: &str = "\
 A message without a task opens one: a question that members answer, or with --handoff work that the owner
@@ -17,6 +18,7 @@ Examples:
   a2a-edge send --handoff 'Fix the flaky login test' --acceptance 'cargo test passes 50 times' --writes 'tests/**'
   a2a-edge send --handoff 'Port the parser' --priority low --label parser - < description.md
   a2a-edge send --status
+  a2a-edge send --stream 'Is the export API rate limited?'
   a2a-edge send --task t_4b1d 'PostgreSQL 17, please'";
 
 /// The words that stand for the URIs of extensions.
@@ -97,6 +99,9 @@ pub(super) struct Send {
     /// Return once the task is there
     #[arg(long, overrides_with = "wait")]
     no_wait: bool,
+    /// Print each change of the task as it comes, until it ends; with --json each event on a line of its own
+    #[arg(long, conflicts_with_all = ["wait", "no_wait"])]
+    stream: bool,
     /// Id of the message; drawn at random if left out
     #[arg(long, value_name = "ID")]
     message_id: Option<String>,
@@ -107,7 +112,11 @@ pub(super) struct Send {
 impl Send {
     pub(super) fn run(self, common: &Common) -> Outcome {
         let extensions = self.activation.extensions();
+        let stream = self.stream;
         let body = self.body(&extensions, input::piped)?;
+        if stream {
+            return follow(common, extensions, &body);
+        }
         let answer = common
             .client()
             .activating(extensions)
@@ -173,6 +182,23 @@ impl Send {
         put_list(&mut work, "labels", &self.labels);
         Some(Value::Object(work))
     }
+}
+
+/// Sends the message and prints what comes of it as it comes.
+fn follow(common: &Common, extensions: Vec<String>, body: &Value) -> Outcome {
+    let client = common.client().activating(extensions);
+    let mut events = client.stream("POST", "/message:stream", Some(body), None)?;
+    while let Some(event) = events.next()? {
+        let line = if common.json {
+            json_line(&event)
+        } else {
+            watch::of_task(&event)
+        };
+        if watch::say(&format!("{line}\n"))? == watch::Heard::NoMore {
+            break;
+        }
+    }
+    Ok(watch::quiet())
 }
 
 /// What can be done about a task that was just sent.

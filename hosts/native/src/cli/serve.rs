@@ -60,6 +60,12 @@ pub(super) struct Serve {
     /// Longest that a send waits for its task, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=300))]
     wait_limit: u32,
+    /// Offer no streams about tasks
+    #[arg(long)]
+    no_streams: bool,
+    /// How long a stream is silent before a comment says that it is still there, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=300))]
+    keep_alive: u32,
     /// Connections open at once
     #[arg(long, value_name = "CONNECTIONS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_connections: u32,
@@ -135,7 +141,7 @@ impl Serve {
                 )?;
             }
             None => {
-                let first = first_session(native.as_ref(), &operator).await?;
+                let first = first_session(&native, &operator).await?;
                 greet(
                     &Welcome {
                         url: local,
@@ -177,6 +183,8 @@ impl Serve {
             description: self.description.clone().unwrap_or(defaults.description),
             operator_token: Some(operator),
             blocking_limit_ms: self.wait_limit.saturating_mul(1000),
+            streaming: !self.no_streams,
+            keep_alive_ms: self.keep_alive.saturating_mul(1000),
             limits,
             ..defaults
         })

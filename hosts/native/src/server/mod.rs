@@ -1,9 +1,10 @@
 //! The HTTP server: listens, keeps slow and greedy clients within bounds, and ends without cutting anyone off.
 //!
 //! It knows nothing of A2A. Whatever answers requests is a [`Handler`]; the server reads a request whole, hands it
-//! over, and writes what comes back. HTTP/1.1 with keep-alive, over plain TCP: TLS belongs to the proxy in front.
+//! over, and writes what comes back, whole or as it comes. HTTP/1.1 with keep-alive, over plain TCP: TLS belongs to the proxy in front.
 
 mod bell;
+mod body;
 pub mod log;
 mod patience;
 mod race;
@@ -27,6 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 pub use bell::LocalBell;
+pub use body::Body;
 use log::{Level, Log};
 use patience::Patient;
 use race::{First, race};
@@ -37,8 +39,8 @@ pub trait Handler: Send + Sync + 'static {
     /// The answer to one request.
     ///
     /// The body is never longer than [`Limits::body_bytes`] and one byte: a longer one was cut there, and is the
-    /// handler's to refuse.
-    fn handle(&self, request: Request<Vec<u8>>) -> impl Future<Output = Response<Vec<u8>>> + Send;
+    /// handler's to refuse. A body that is a stream is the handler's to end when the server is about to.
+    fn handle(self: &Arc<Self>, request: Request<Vec<u8>>) -> impl Future<Output = Response<Body>> + Send;
 }
 
 /// What one client may take from the others.

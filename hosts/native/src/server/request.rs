@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
 
+use super::body::{Body, Sent};
 use super::log::{Level, Log, shown_path};
 use super::race::{First, race};
 use super::{Handler, Limits};
@@ -58,7 +59,7 @@ impl<H: Handler> Requests<H> {
         self: Arc<Self>,
         request: Request<Incoming>,
         seat: Arc<OwnedSemaphorePermit>,
-    ) -> Response<Full<Bytes>> {
+    ) -> Response<Sent> {
         let start = Instant::now();
         let id = format!("{:016x}", self.next.fetch_add(1, Ordering::Relaxed));
         let method = request.method().to_string();
@@ -84,7 +85,7 @@ impl<H: Handler> Requests<H> {
                 ("ms", json!(took)),
             ],
         );
-        response.map(|body| Full::new(Bytes::from(body)))
+        response.map(Body::into_sent)
     }
 
     /// Reads the body, at most one byte beyond the limit.
@@ -104,7 +105,7 @@ impl<H: Handler> Requests<H> {
         request: Request<Vec<u8>>,
         seat: Arc<OwnedSemaphorePermit>,
         id: &str,
-    ) -> Response<Vec<u8>> {
+    ) -> Response<Body> {
         let handler = Arc::clone(&self.handler);
         let work = tokio::spawn(async move {
             let response = handler.handle(request).await;
@@ -133,7 +134,7 @@ impl<H: Handler> Requests<H> {
 }
 
 impl Unread {
-    fn answer(self, id: &str) -> Response<Vec<u8>> {
+    fn answer(self, id: &str) -> Response<Body> {
         let mut response = match self {
             Self::Late => refuse(
                 408,
@@ -179,7 +180,7 @@ async fn read_body(mut body: Incoming, limit: usize) -> Option<Vec<u8>> {
 }
 
 /// An error that the server itself answers, in A2A's form (A2A 1.0, §11.6).
-fn refuse(code: u16, status: &str, reason: &str, message: &str, id: &str) -> Response<Vec<u8>> {
+fn refuse(code: u16, status: &str, reason: &str, message: &str, id: &str) -> Response<Body> {
     let body = json!({"error": {
         "code": code,
         "status": status,
@@ -191,7 +192,7 @@ fn refuse(code: u16, status: &str, reason: &str, message: &str, id: &str) -> Res
             "metadata": {"requestId": id},
         }],
     }});
-    let mut response = Response::new(body.to_string().into_bytes());
+    let mut response = Response::new(Body::Whole(body.to_string().into_bytes()));
     *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let media_type = HeaderValue::from_static("application/a2a+json");
     response.headers_mut().insert(CONTENT_TYPE, media_type);

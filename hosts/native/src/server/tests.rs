@@ -16,13 +16,15 @@ struct Echo {
 }
 
 impl Handler for Echo {
-    async fn handle(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+    async fn handle(self: &Arc<Self>, request: Request<Vec<u8>>) -> Response<Body> {
         self.handed.fetch_add(1, Ordering::SeqCst);
         match request.uri().path() {
             "/panic" => panic!("as asked"),
             "/wait" => std::future::pending().await,
-            "/large" => Response::new(vec![b'x'; 64 * 1024 * 1024]),
-            _ => Response::new(format!("{} bytes", request.body().len()).into_bytes()),
+            "/large" => Response::new(Body::Whole(vec![b'x'; 64 * 1024 * 1024])),
+            _ => Response::new(Body::Whole(
+                format!("{} bytes", request.body().len()).into_bytes(),
+            )),
         }
     }
 }

@@ -16,10 +16,13 @@ mod desk;
 mod directory;
 mod kills;
 mod party;
+#[path = "../../../support/reading.rs"]
+mod reading;
 mod rebuild;
 mod settings;
 mod stories;
 #[allow(dead_code, reason = "each test uses its part of it")]
 #[path = "../../../support/story_bench.rs"]
 mod story_bench;
+mod streams;
 mod traps;

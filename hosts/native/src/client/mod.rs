@@ -1,10 +1,14 @@
 //! The command line's side of the wire: A2A 1.0 over HTTP+JSON.
 
+mod events;
+
 use std::time::Duration;
 
 use http::{Request, Response, StatusCode, request};
 use serde_json::{Value, json};
 use ureq::{Agent, Body};
+
+pub use events::Events;
 
 use crate::failure::{Failure, Refused};
 
@@ -96,6 +100,49 @@ impl Client {
     /// As for [`Client::get`].
     pub fn operate(&self, verb: &str, body: &Value) -> Result<Value, Failure> {
         self.post_to(&self.root, &format!("/operator/v1/{verb}"), body)
+    }
+
+    /// Opens a stream, to go on behind the event `after`.
+    ///
+    /// # Errors
+    /// As for [`Client::get`]; an answer that is no stream.
+    pub fn stream(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        after: Option<&str>,
+    ) -> Result<Events, Failure> {
+        let mut request = self.request(method, &self.base, path);
+        if let Some(after) = after {
+            request = request.header("Last-Event-ID", after);
+        }
+        let outcome = match body {
+            Some(body) => {
+                let request = request.header("Content-Type", A2A_JSON);
+                let request = request
+                    .body(body.to_string())
+                    .map_err(|error| bad_request(&error))?;
+                self.agent.run(self.endless(request))
+            }
+            None => {
+                let request = request.body(()).map_err(|error| bad_request(&error))?;
+                self.agent.run(self.endless(request))
+            }
+        };
+        match outcome {
+            Ok(answer) if answer.status().is_success() => Ok(Events::new(answer.into_body().into_reader())),
+            outcome => match self.answer(outcome) {
+                Ok(_) => Err(Failure::Unreadable("no stream".to_owned())),
+                Err(failure) => Err(failure),
+            },
+        }
+    }
+
+    /// A request whose answer may take for ever.
+    fn endless<B: ureq::AsSendBody>(&self, request: Request<B>) -> Request<B> {
+        let request = self.agent.configure_request(request);
+        request.timeout_global(None).build()
     }
 
     fn post_to(&self, base: &str, path: &str, body: &Value) -> Result<Value, Failure> {

@@ -1,0 +1,153 @@
+//! Streams from the built server: told at once, gone on with after a restart, ended with the server.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test that cannot go on should stop where it is"
+)]
+
+#[path = "../../../tests/support/reading.rs"]
+mod reading;
+mod support;
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use a2a_edge_stories::Http;
+use reading::{EVENTS, Reading};
+use serde_json::{Value, json};
+use support::{Desk, Scratch, binary};
+
+fn ask() -> Value {
+    json!({"message": {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": "Now?"}]}})
+}
+
+/// The id of the only request there is.
+fn only_request(desk: &Desk) -> String {
+    let listed = desk
+        .run_as("member", &["requests", "list", "--json"])
+        .ended(0)
+        .json();
+    listed["requests"][0]["requestId"].as_str().unwrap().to_owned()
+}
+
+fn say(desk: &Desk, status: &str) {
+    desk.run_as("member", &["status", "announce", status]).ended(0);
+}
+
+#[test]
+fn each_event_arrives_before_the_next_happens() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--quiet"]);
+    let http = Http::new(desk.url());
+    let mut stream = Reading::open(&http, "POST", "/message:stream", desk.token("client"), "", &ask());
+    assert!(stream.until("TASK_STATE_SUBMITTED"));
+    let request = only_request(&desk);
+    desk.run_as("member", &["requests", "claim", &request]).ended(0);
+    assert!(stream.until("TASK_STATE_WORKING"));
+    desk.run_as("member", &["requests", "complete", &request, "--note", "Yes."])
+        .ended(0);
+    assert!(stream.until("TASK_STATE_COMPLETED"));
+    assert!(!stream.until("nothing more"), "{}", stream.text);
+}
+
+#[test]
+fn a_stopping_server_ends_its_streams_and_the_next_one_goes_on() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--quiet"]);
+    let member = desk.token("member").to_owned();
+    let http = Http::new(desk.url());
+    let mut stream = Reading::open(&http, "GET", EVENTS, &member, "", &Value::Null);
+    assert!(stream.until("\n\n"));
+    say(&desk, "before");
+    assert!(stream.until("before"));
+    say(&desk, "unread");
+    let start = Instant::now();
+    desk.stop();
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    let (_, last) = stream.text.rsplit_once("id: ").unwrap();
+    let last = last.lines().next().unwrap();
+    let desk = Desk::start(&scratch.data(), &["--quiet"]);
+    let http = Http::new(desk.url());
+    let mut again = Reading::open(&http, "GET", EVENTS, &member, last, &Value::Null);
+    assert!(again.until("\ndata"));
+    assert!(
+        again.text.contains("unread") && !again.text.contains("before"),
+        "{}",
+        again.text
+    );
+}
+
+#[test]
+fn clients_that_went_away_leave_their_places_to_others() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--quiet", "--max-connections", "4"]);
+    for _ in 0..5 {
+        let https: Vec<Http> = (0..3).map(|_| Http::new(desk.url())).collect();
+        let open = |http| Reading::open(http, "GET", EVENTS, desk.token("member"), "", &Value::Null);
+        let mut streams: Vec<Reading<'_>> = https.iter().map(open).collect();
+        assert!(streams.iter_mut().all(|stream| stream.until("\n\n")));
+    }
+    say(&desk, "there is room");
+}
+
+#[test]
+fn a_stream_says_that_it_is_there_as_often_as_it_is_told_to() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--quiet", "--keep-alive", "1"]);
+    let http = Http::new(desk.url());
+    let mut stream = Reading::open(&http, "GET", EVENTS, desk.token("member"), "", &Value::Null);
+    assert!(stream.until(": keep-alive\n\n: keep-alive\n\n"));
+}
+
+#[test]
+fn a_send_can_be_followed_on_the_command_line() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--quiet"]);
+    let mut command = binary();
+    command
+        .args(["send", "--stream", "--plain", "Now?"])
+        .env("A2A_EDGE_URL", desk.url())
+        .env("A2A_EDGE_TOKEN", desk.token("client"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    assert!(lines.next().unwrap().starts_with("task task-"));
+    let request = only_request(&desk);
+    desk.run_as("member", &["requests", "claim", &request]).ended(0);
+    assert_eq!(lines.next().unwrap(), "WORKING  Working.");
+    desk.run_as("member", &["requests", "complete", &request, "--note", "Yes."])
+        .ended(0);
+    assert_eq!(lines.collect::<Vec<_>>(), ["artifact answer", "COMPLETED  Yes."]);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn the_session_can_be_watched_on_the_command_line() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--quiet"]);
+    let mut command = binary();
+    command
+        .args(["watch", "--after", "0"])
+        .env("A2A_EDGE_URL", desk.url())
+        .env("A2A_EDGE_TOKEN", desk.token("member"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    assert!(lines.next().unwrap().starts_with("PARTICIPANT"));
+    assert!(lines.any(|line| line.contains("session.created")));
+    say(&desk, "Half of it");
+    let line = lines.find(|line| line.contains("status.announced")).unwrap();
+    assert!(line.ends_with("Half of it"), "{line}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

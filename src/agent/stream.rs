@@ -1,0 +1,206 @@
+//! Streams about a task: the task as it stands, then each change of it (A2A 1.0, §3.1.2 and §3.1.6).
+//!
+//! A stream ends with the change that ends its task. While a task waits for input or for a decision it stays open: the
+//! task goes on, and §7.6.1 asks for that where authorization is waited for. The id of an event is the number of the
+//! last change that the client knows with it, so that who comes back goes on behind it, on whatever host.
+
+use serde_json::json;
+
+use super::view::{Shape, View};
+use super::{Follow, Goal, Poll};
+use crate::a2a::StreamResponse;
+use crate::desk::Desk;
+use crate::extension::Payload;
+use crate::session::change::{Change, Piece};
+use crate::session::event::Span;
+use crate::session::task::TaskRecord;
+use crate::session::{Commit, Session};
+use crate::stream::{BATCH, Event, Next};
+use crate::time::Timestamp;
+
+/// A stream of events about one task, or of the one message that answers a send.
+#[derive(Debug)]
+pub struct Stream {
+    follow: Follow,
+    /// How many of the task's changes the client knows; none before it was shown the task.
+    known: Option<usize>,
+    /// The commit that the next artifact is in.
+    commit: Option<Commit>,
+    ended: bool,
+}
+
+impl Stream {
+    /// The stream that a streaming operation came to; `known` is the number of the last change that the client has
+    /// from an earlier one.
+    #[must_use]
+    pub const fn new(follow: Follow, known: Option<usize>) -> Self {
+        Self {
+            follow,
+            known,
+            commit: None,
+            ended: false,
+        }
+    }
+
+    /// The value of the answer's A2A-Extensions header.
+    #[must_use]
+    pub fn echo(&self) -> Option<String> {
+        self.follow.activations.echo()
+    }
+
+    /// The commits that [`Next::Log`] asked for. A log that lacks them ends the stream: its client may come back.
+    pub fn supply(&mut self, commits: Vec<Commit>) {
+        self.commit = commits.into_iter().next();
+        self.ended = self.commit.is_none();
+    }
+
+    /// What comes next, with the session as it stands at `now`.
+    pub fn next(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Next {
+        if self.ended {
+            return Next::End;
+        }
+        let Goal::Task { task_id, shape, .. } = &self.follow.goal else {
+            return self.only(desk, session, now);
+        };
+        let shape = *shape;
+        let Ok(record) = session.visible_task(task_id, &self.follow.caller) else {
+            return Next::End;
+        };
+        let changes = Changes {
+            record,
+            due: session.due_change(record, now),
+        };
+        let events = match self.known {
+            Some(known) if known <= changes.count() => match self.news(desk, session, now, &changes, known) {
+                Ok(events) => events,
+                Err(span) => return Next::Log(span),
+            },
+            // An id that no event of this task has begins the stream anew: nothing is lost by it.
+            _ => vec![self.task(desk, session, now, &changes, shape)],
+        };
+        if events.is_empty() {
+            let is_over = session.standing(record, now).state.is_terminal();
+            self.ended = is_over;
+            return match is_over {
+                true => Next::End,
+                false => Next::Wait(session.due_at(record, now)),
+            };
+        }
+        Next::Events(events)
+    }
+
+    /// The message that answers directly, and that is all.
+    fn only(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Next {
+        self.ended = true;
+        match self.follow.poll(desk, session, now) {
+            Ok(Poll::Ready(data, _)) => Next::Events(vec![Event {
+                id: None,
+                data: Some(data),
+            }]),
+            Ok(Poll::Wait(_)) | Err(_) => Next::End,
+        }
+    }
+
+    /// The task as it stands, with all its changes so far.
+    fn task(
+        &mut self,
+        desk: &Desk,
+        session: &Session,
+        now: Timestamp,
+        changes: &Changes<'_>,
+        shape: Shape,
+    ) -> Event {
+        let task = self.follow.view(desk, session, now).task(changes.record, shape);
+        self.event(StreamResponse::Task(task), changes.count(), now)
+    }
+
+    /// The next changes that the client does not know, up to one whose commit is not at hand.
+    fn news(
+        &mut self,
+        desk: &Desk,
+        session: &Session,
+        now: Timestamp,
+        changes: &Changes<'_>,
+        known: usize,
+    ) -> Result<Vec<Event>, Span> {
+        let mut events = Vec::new();
+        for (change, number) in changes.after(known).take(BATCH) {
+            let view = self.follow.view(desk, session, now);
+            let update = match change {
+                Change::Status(standing) => Some(StreamResponse::StatusUpdate(
+                    view.status_update(changes.record, standing),
+                )),
+                Change::Answer => view
+                    .answer(changes.record)
+                    .map(|answer| view.artifact_update(changes.record, answer))
+                    .map(StreamResponse::ArtifactUpdate),
+                Change::Artifact(piece) => match &self.commit {
+                    Some(commit) if commit.seq == piece.seq => artifact(&view, changes.record, piece, commit),
+                    _ if events.is_empty() => return Err(span(piece)),
+                    _ => break,
+                },
+            };
+            self.known = Some(number);
+            events.extend(update.map(|update| self.event(update, number, now)));
+        }
+        Ok(events)
+    }
+
+    fn event(&mut self, mut update: StreamResponse, number: usize, now: Timestamp) -> Event {
+        self.known = Some(number);
+        self.follow.respond(Payload::from(&mut update), now);
+        Event {
+            id: Some(number.to_string()),
+            data: Some(json!(update)),
+        }
+    }
+}
+
+fn artifact(view: &View<'_>, record: &TaskRecord, piece: &Piece, commit: &Commit) -> Option<StreamResponse> {
+    let artifact = view.handed_in(piece.within(commit)?);
+    let update = view.artifact_update(record, artifact);
+    Some(StreamResponse::ArtifactUpdate(update))
+}
+
+/// The commit that an artifact was handed in with.
+const fn span(piece: &Piece) -> Span {
+    Span {
+        after: piece.seq.saturating_sub(1),
+        most: 1,
+    }
+}
+
+/// The changes of a task, with the one that time has brought about and no commit recorded yet.
+struct Changes<'a> {
+    record: &'a TaskRecord,
+    due: Option<Change>,
+}
+
+impl Changes<'_> {
+    fn count(&self) -> usize {
+        self.record
+            .changes
+            .len()
+            .saturating_add(usize::from(self.due.is_some()))
+    }
+
+    /// Those behind the first `known`, each with its number.
+    fn after(&self, known: usize) -> impl Iterator<Item = (&Change, usize)> {
+        let all = self.record.changes.iter().chain(&self.due);
+        all.zip(1..).skip(known)
+    }
+}
+
+/// Whether a stream that knows so much of a task's changes has more to come.
+pub(super) fn has_more(session: &Session, record: &TaskRecord, known: Option<usize>, now: Timestamp) -> bool {
+    let due = session.due_change(record, now);
+    let count = Changes { record, due }.count();
+    !session.standing(record, now).state.is_terminal() || known.is_some_and(|known| known < count)
+}
+
+/// What the id of an event says: how many changes are known with it.
+#[must_use]
+pub fn known(event_id: &str) -> Option<usize> {
+    let is_number = event_id.bytes().all(|byte| byte.is_ascii_digit());
+    event_id.parse().ok().filter(|_| is_number)
+}
