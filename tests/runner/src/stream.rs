@@ -69,7 +69,8 @@ fn event(block: &str) -> Result<Option<Value>, String> {
                 let value: Value =
                     serde_json::from_str(data).map_err(|error| format!("data: {error}: {data}"))?;
                 // Hosts must agree in every byte.
-                if value.to_string() != data {
+                let written = value.to_string();
+                if written != data {
                     return Err(format!("expected compact JSON, not {data}"));
                 }
                 ("data", value)

@@ -188,7 +188,7 @@ impl Send {
 fn follow(common: &Common, extensions: Vec<String>, body: &Value) -> Outcome {
     let client = common.client().activating(extensions);
     let mut events = client.stream("POST", "/message:stream", Some(body), None)?;
-    while let Some(event) = events.next()? {
+    while let Some(event) = events.read()? {
         let line = if common.json {
             json_line(&event)
         } else {

@@ -48,7 +48,7 @@ impl Watch {
             match open(&client, after.as_deref()) {
                 Ok(mut events) => {
                     broken = None;
-                    while let Some(event) = events.next()? {
+                    while let Some(event) = events.read()? {
                         let line = if common.json {
                             json_line(&event)
                         } else {

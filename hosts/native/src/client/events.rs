@@ -35,7 +35,7 @@ impl Events {
     ///
     /// # Errors
     /// What comes is no stream of events.
-    pub fn next(&mut self) -> Result<Option<Value>, Failure> {
+    pub fn read(&mut self) -> Result<Option<Value>, Failure> {
         let mut data = None;
         while let Some(line) = self.line()? {
             match line.split_once(": ") {
