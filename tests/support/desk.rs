@@ -174,7 +174,11 @@ impl Bench {
             headers: headers
                 .map(|(name, value)| (name.to_string(), value.to_str().unwrap().into()))
                 .collect(),
-            body: serde_json::from_slice(&response.into_body().into_whole().unwrap()).unwrap(),
+            // A stream has no body of its own.
+            body: match response.into_body().into_whole() {
+                Some(body) => serde_json::from_slice(&body).unwrap(),
+                None => Value::Null,
+            },
         }
     }
 
