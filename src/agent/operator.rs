@@ -329,9 +329,7 @@ fn proposals(session: &Session, fields: Fields<'_>, _: Timestamp) -> Result<Valu
 
 fn review(session: &Session, fields: Fields<'_>, _: Timestamp) -> Result<Value, Refusal> {
     let knowledge = session.knowledge();
-    let proposal = fields.text("proposalId").and_then(|id| knowledge.proposal(id));
-    let proposal = proposal
-        .ok_or_else(|| Refusal::coordination(Code::NotFound, "PROPOSAL_NOT_FOUND", "no such proposal"))?;
+    let proposal = session.known_proposal(fields.text("proposalId").unwrap_or_default())?;
     let mut shown = json!(proposal);
     if let (Some(shown), Some(body)) = (shown.as_object_mut(), knowledge.body(proposal)) {
         shown.insert("body".to_owned(), json!(body));

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, page};
 use crate::params::{Fields, Param, Shape};
-use crate::refusal::{Code, Refusal};
+use crate::refusal::Refusal;
 use crate::session::decide::{Command, Decided, Idempotency, NewProposal};
+use crate::session::known::not_found;
 use crate::session::{Scope, Session};
 
 /// `knowledge.list`.
@@ -74,10 +75,6 @@ pub const PROPOSE: Operation = Operation {
     handler: Handler::Session(propose),
 };
 
-fn not_found(reason: &'static str, message: &str) -> Refusal {
-    Refusal::coordination(Code::NotFound, reason, message)
-}
-
 fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<Decided, Refusal> {
     let fields = Fields(call.body);
     let (tag, query) = (fields.text("tag"), fields.text("query"));
@@ -97,10 +94,7 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
 
 fn read(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<Decided, Refusal> {
     let fields = Fields(call.body);
-    let entry = session
-        .knowledge()
-        .entry(fields.text("knowledgeId").unwrap_or_default())
-        .ok_or_else(|| not_found("KNOWLEDGE_NOT_FOUND", "no such entry"))?;
+    let entry = session.known_entry(fields.text("knowledgeId").unwrap_or_default())?;
     let record = entry.record(fields.number("version"), true).ok_or_else(|| {
         not_found("KNOWLEDGE_VERSION_NOT_FOUND", "the entry has no such version")
             .with_fact("version", entry.version().to_string())

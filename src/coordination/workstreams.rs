@@ -206,13 +206,7 @@ fn get(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<Dec
     let fields = Fields(call.body);
     let id = fields.text("workstreamId").unwrap_or_default();
     let workstreams = session.workstreams();
-    let workstream = workstreams.get(id).ok_or_else(|| {
-        Refusal::coordination(
-            crate::refusal::Code::NotFound,
-            "WORKSTREAM_NOT_FOUND",
-            "no such workstream",
-        )
-    })?;
+    let workstream = session.known_workstream(id)?;
     let with_history = fields.flag("includeHistory").unwrap_or(false);
     let list = format!("workstreams.get {} {id}", call.caller.participant_id);
     let history = if with_history {

@@ -15,6 +15,7 @@ mod facts;
 pub mod id;
 pub mod inbox;
 pub mod knowledge;
+pub mod known;
 pub mod limits;
 pub mod page;
 pub mod participant;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Draft, not_found, not_owner, precondition};
+use super::{Answer, Draft, not_owner, precondition};
 use crate::coordination::resource::ResourceId;
 use crate::refusal::{COORDINATION_DOMAIN, Refusal};
 use crate::session::claim::{Claim, ClaimType, Wanted};
@@ -63,7 +63,7 @@ impl Draft<'_> {
     pub(super) fn acquire_claim(&mut self, new: &NewClaim) -> Result<Answer, Refusal> {
         self.names_workstream(new.workstream_id.as_deref())?;
         if let Some(request_id) = &new.request_id {
-            self.known_request(request_id)?;
+            self.session.known_request(request_id)?;
         }
         let (now, claims) = (self.time(), self.session.claims());
         let me = self.caller().participant_id.clone();
@@ -114,11 +114,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn release_claim(&mut self, claim_id: &str) -> Result<Answer, Refusal> {
-        let claim = self
-            .session
-            .claims()
-            .get(claim_id)
-            .ok_or_else(|| not_found("CLAIM_NOT_FOUND", "no such claim"))?;
+        let claim = self.session.known_claim(claim_id)?;
         if claim.participant_id != self.caller().participant_id && !self.caller().role.decides() {
             return Err(not_owner(
                 "only who holds a claim, an owner or an admin releases it",

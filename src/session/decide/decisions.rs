@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Answer, Draft, not_found, precondition};
+use super::{Answer, Draft, precondition};
 use crate::refusal::Refusal;
 use crate::session::decision::Decision;
 use crate::session::event::Event;
@@ -24,7 +24,7 @@ pub struct NewDecision {
     pub workstream_id: Option<String>,
 }
 
-impl<'s> Draft<'s> {
+impl Draft<'_> {
     pub(super) fn record_decision(&mut self, new: &NewDecision) -> Result<Answer, Refusal> {
         self.names_workstream(new.workstream_id.as_deref())?;
         if let Some(decision_id) = &new.supersedes {
@@ -49,14 +49,9 @@ impl<'s> Draft<'s> {
         Ok(Answer::Object(answer))
     }
 
-    pub(super) fn known_decision(&self, decision_id: &str) -> Result<&'s Decision, Refusal> {
-        let known = self.session.decision(decision_id);
-        known.ok_or_else(|| not_found("DECISION_NOT_FOUND", "no such decision"))
-    }
-
     /// Whether a decision is there, and no other has taken its place: what holds now is never told by two.
     fn stands(&self, decision_id: &str) -> Result<(), Refusal> {
-        match &self.known_decision(decision_id)?.superseded_by {
+        match &self.session.known_decision(decision_id)?.superseded_by {
             None => Ok(()),
             Some(later) => Err(precondition(
                 "DECISION_SUPERSEDED",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::requests::NewRequest;
-use super::{Answer, Draft, not_found, not_owner, precondition};
+use super::{Answer, Draft, not_owner, precondition};
 use crate::dispatch::SYSTEM_ADDRESS;
 use crate::dispatch::envelope::Kind;
 use crate::refusal::{Code, Refusal};
@@ -15,17 +15,20 @@ impl Draft<'_> {
     /// A task that is still open, for a caller who decides.
     fn task_to_judge(&self, task_id: &str) -> Result<TaskRecord, Refusal> {
         self.only_deciders()?;
-        let task = self
-            .session
-            .task(task_id)
-            .ok_or_else(|| not_found("TASK_NOT_FOUND", "no such task"))?;
+        let task = self.session.known_task(task_id)?;
+        self.still_going(task)?;
+        Ok(task.clone())
+    }
+
+    /// Whether something may still happen to a task.
+    pub(super) fn still_going(&self, task: &TaskRecord) -> Result<(), Refusal> {
         if self.session.standing(task, self.now()).state.is_terminal() {
             return Err(precondition(
                 "TASK_CLOSED",
                 "the task has ended and never changes again",
             ));
         }
-        Ok(task.clone())
+        Ok(())
     }
 
     fn ending(&self, text: Option<&str>) -> Ending {

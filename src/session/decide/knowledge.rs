@@ -6,7 +6,7 @@ use super::workstreams::version_conflict;
 use super::{Answer, Draft, not_found, precondition};
 use crate::refusal::Refusal;
 use crate::session::event::Event;
-use crate::session::knowledge::{Entry, Proposal, ProposalState, Ruling};
+use crate::session::knowledge::{Proposal, ProposalState, Ruling};
 use crate::session::limits;
 
 /// Something for the knowledge, with its fields within their limits.
@@ -45,18 +45,13 @@ fn answer(proposal: &Proposal) -> Answer {
     Answer::Object(json!({ "proposal": proposal }))
 }
 
-impl<'s> Draft<'s> {
-    pub(super) fn known_entry(&self, knowledge_id: &str) -> Result<&'s Entry, Refusal> {
-        let known = self.session.knowledge().entry(knowledge_id);
-        known.ok_or_else(|| not_found("KNOWLEDGE_NOT_FOUND", "no such entry"))
-    }
-
+impl Draft<'_> {
     /// The version that a proposal goes out from: one that its entry has had, the latest unless it says so.
     fn base_version(&self, new: &NewProposal) -> Result<Option<u32>, Refusal> {
         let Some(knowledge_id) = &new.knowledge_id else {
             return Ok(None);
         };
-        let latest = self.known_entry(knowledge_id)?.version();
+        let latest = self.session.known_entry(knowledge_id)?.version();
         let base = new.base_version.unwrap_or(latest);
         if base > latest {
             return Err(not_found(
@@ -100,8 +95,7 @@ impl<'s> Draft<'s> {
         verdict: &Verdict,
     ) -> Result<Answer, Refusal> {
         self.only_deciders()?;
-        let proposal = self.session.knowledge().proposal(proposal_id);
-        let proposal = proposal.ok_or_else(|| not_found("PROPOSAL_NOT_FOUND", "no such proposal"))?;
+        let proposal = self.session.known_proposal(proposal_id)?;
         if proposal.state != ProposalState::Pending {
             return Err(precondition(
                 "PROPOSAL_DECIDED",
@@ -133,7 +127,7 @@ impl<'s> Draft<'s> {
                 version: 1,
             });
         };
-        let latest = self.known_entry(knowledge_id)?.version();
+        let latest = self.session.known_entry(knowledge_id)?.version();
         let base = proposal.base_version.unwrap_or(latest);
         if base < latest && !confirm {
             let message = "the entry has moved on since the proposal's base version; look at it, and confirm to accept the proposal all the same";

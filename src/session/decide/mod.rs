@@ -29,6 +29,7 @@ use super::credential::Caller;
 use super::event::{Commit, Event, Remembered};
 use super::id::{Draw, base32, sha256};
 use super::inbox::ItemState;
+use super::known::not_found;
 use super::limits::{self, SessionLimits};
 use super::participant::Kind;
 use super::request::RequestChange;
@@ -313,10 +314,6 @@ fn not_owner(message: &str) -> Refusal {
 /// FAILED_PRECONDITION: the state of the record forbids it.
 fn precondition(reason: &'static str, message: &str) -> Refusal {
     Refusal::coordination(Code::FailedPrecondition, reason, message)
-}
-
-fn not_found(reason: &'static str, message: &str) -> Refusal {
-    Refusal::coordination(Code::NotFound, reason, message)
 }
 
 impl Session {

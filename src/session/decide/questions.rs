@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Answer, Draft, not_found, not_owner, precondition};
+use super::{Answer, Draft, not_owner, precondition};
 use crate::dispatch::envelope::Kind;
 use crate::refusal::Refusal;
 use crate::session::credential::Role;
@@ -35,7 +35,7 @@ fn answer(question: &Question) -> Answer {
 impl<'s> Draft<'s> {
     pub(super) fn ask_question(&mut self, new: &NewQuestion) -> Result<Answer, Refusal> {
         self.names_workstream(new.workstream_id.as_deref())?;
-        let request = new.request_id.as_ref().map(|id| self.known_request(id));
+        let request = new.request_id.as_ref().map(|id| self.session.known_request(id));
         let request = request.transpose()?;
         for participant_id in &new.to {
             self.taking_part(participant_id)?;
@@ -68,11 +68,6 @@ impl<'s> Draft<'s> {
             question: Box::new(question),
         });
         Ok(answer)
-    }
-
-    pub(super) fn known_question(&self, question_id: &str) -> Result<&'s Question, Refusal> {
-        let known = self.session.question(question_id);
-        known.ok_or_else(|| not_found("QUESTION_NOT_FOUND", "no such question"))
     }
 
     /// The task that a request carries, if a client sent it and that client is all of `to`.
@@ -116,15 +111,9 @@ impl<'s> Draft<'s> {
         body: &str,
         choices: &[String],
     ) -> Result<Answer, Refusal> {
-        let task = self.session.task(task_id);
-        let task = task.ok_or_else(|| not_found("TASK_NOT_FOUND", "no such task"))?;
+        let task = self.session.known_task(task_id)?;
         self.may_ask_client(task)?;
-        if self.session.standing(task, self.now()).state.is_terminal() {
-            return Err(precondition(
-                "TASK_CLOSED",
-                "the task has ended and never changes again",
-            ));
-        }
+        self.still_going(task)?;
         self.put_to_client(task, body, choices, None);
         Ok(Answer::Task(task_id.to_owned()))
     }
@@ -175,7 +164,7 @@ impl<'s> Draft<'s> {
         body: Option<&str>,
         choice: Option<&str>,
     ) -> Result<Answer, Refusal> {
-        let question = self.known_question(question_id)?;
+        let question = self.session.known_question(question_id)?;
         let caller = self.caller();
         if !self.session.is_put_to(question, &caller.participant_id) && !caller.role.decides() {
             return Err(precondition(

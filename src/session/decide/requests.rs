@@ -103,11 +103,6 @@ impl<'s> Draft<'s> {
         })
     }
 
-    pub(super) fn known_request(&self, request_id: &str) -> Result<&'s Request, Refusal> {
-        let known = self.session.request(request_id);
-        known.ok_or_else(|| not_found("REQUEST_NOT_FOUND", "no such request"))
-    }
-
     /// A remark of the caller on a request.
     pub(super) fn note(&self, body: Option<&str>) -> Option<Note> {
         body.map(|body| Note {
@@ -185,7 +180,7 @@ impl<'s> Draft<'s> {
     }
 
     pub(super) fn update_request(&mut self, request_id: &str, action: &Action) -> Result<Answer, Refusal> {
-        let request = self.known_request(request_id)?;
+        let request = self.session.known_request(request_id)?;
         self.may_act(request, action)?;
         self.still_open(request)?;
         let mut change = self.change(request, action)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Draft, not_found, not_owner, precondition};
+use super::{Answer, Draft, not_owner, precondition};
 use crate::refusal::{COORDINATION_DOMAIN, Code, Refusal};
 use crate::session::credential::Role;
 use crate::session::event::Event;
@@ -110,16 +110,11 @@ fn check_version(workstream: &Workstream, expected: u32) -> Result<(), Refusal> 
 }
 
 impl<'s> Draft<'s> {
-    fn known_workstream(&self, workstream_id: &str) -> Result<&'s Workstream, Refusal> {
-        let known = self.session.workstreams().get(workstream_id);
-        known.ok_or_else(|| not_found("WORKSTREAM_NOT_FOUND", "no such workstream"))
-    }
-
     /// Whether a new record may belong to the workstream that it names.
     pub(super) fn names_workstream(&self, workstream_id: Option<&str>) -> Result<(), Refusal> {
         match workstream_id {
             None => Ok(()),
-            Some(id) => check_open(self.known_workstream(id)?),
+            Some(id) => check_open(self.session.known_workstream(id)?),
         }
     }
 
@@ -157,7 +152,7 @@ impl<'s> Draft<'s> {
         expected_version: u32,
         edit: &Edit,
     ) -> Result<Answer, Refusal> {
-        let workstream = self.known_workstream(workstream_id)?;
+        let workstream = self.session.known_workstream(workstream_id)?;
         match edit {
             Edit::Update(update) => self.update_workstream(workstream, expected_version, update),
             Edit::Unlink { resource } => self.unlink(workstream, expected_version, resource),
@@ -231,7 +226,7 @@ impl<'s> Draft<'s> {
         resource: &Resource,
         from: &Move,
     ) -> Result<Answer, Refusal> {
-        let source = self.known_workstream(&from.workstream_id)?;
+        let source = self.session.known_workstream(&from.workstream_id)?;
         self.check_exists(resource)?;
         self.check_linker(workstream)?;
         self.check_linker(source)?;
@@ -311,14 +306,12 @@ impl<'s> Draft<'s> {
         let (session, id) = (self.session, resource.id.as_str());
         match resource.kind {
             ResourceKind::External => Ok(()),
-            ResourceKind::Request => self.known_request(id).map(drop),
-            ResourceKind::Knowledge => self.known_entry(id).map(drop),
-            ResourceKind::Question => self.known_question(id).map(drop),
-            ResourceKind::Decision => self.known_decision(id).map(drop),
-            ResourceKind::Claim if session.claims().get(id).is_some() => Ok(()),
-            ResourceKind::Task if session.task(id).is_some() => Ok(()),
-            ResourceKind::Claim => Err(not_found("CLAIM_NOT_FOUND", "no such claim")),
-            ResourceKind::Task => Err(not_found("TASK_NOT_FOUND", "no such task")),
+            ResourceKind::Request => session.known_request(id).map(drop),
+            ResourceKind::Claim => session.known_claim(id).map(drop),
+            ResourceKind::Question => session.known_question(id).map(drop),
+            ResourceKind::Decision => session.known_decision(id).map(drop),
+            ResourceKind::Knowledge => session.known_entry(id).map(drop),
+            ResourceKind::Task => session.known_task(id).map(drop),
         }
     }
 }
