@@ -94,6 +94,22 @@ enum Goal {
     Page(list::Page),
 }
 
+impl Goal {
+    /// A task as it stands, with its artifacts.
+    const fn task(task_id: String, history: Option<usize>, wrapped: bool) -> Self {
+        let shape = Shape {
+            history,
+            artifacts: true,
+        };
+        Self::Task {
+            task_id,
+            shape,
+            wrapped,
+            deadline: None,
+        }
+    }
+}
+
 /// What looking for the answer came to.
 #[derive(Debug, PartialEq)]
 pub enum Poll {
@@ -163,20 +179,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
             let history = view::history_length(&mut decoder, &object, "");
             let (task_id, history) = decoder.finish((task_id, history)).map_err(Refusal::violations)?;
             session.visible_task(&task_id, &call.caller)?;
-            let shape = Shape {
-                history,
-                artifacts: true,
-            };
-            Ok((
-                None,
-                params,
-                Goal::Task {
-                    task_id,
-                    shape,
-                    wrapped: false,
-                    deadline: None,
-                },
-            ))
+            Ok((None, params, Goal::task(task_id, history, false)))
         }
         Method::SubscribeToTask => {
             let task_id = task_id(&mut decoder, &object);
@@ -188,20 +191,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
                         .with_fact("taskId", task_id),
                 );
             }
-            let shape = Shape {
-                history: None,
-                artifacts: true,
-            };
-            Ok((
-                None,
-                params,
-                Goal::Task {
-                    task_id,
-                    shape,
-                    wrapped: true,
-                    deadline: None,
-                },
-            ))
+            Ok((None, params, Goal::task(task_id, None, true)))
         }
         Method::ListTasks => {
             let page = list::Page::read(session, call, &object)?;
@@ -219,16 +209,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
                 },
             )?
             .0;
-            let goal = Goal::Task {
-                task_id,
-                shape: Shape {
-                    history: None,
-                    artifacts: true,
-                },
-                wrapped: false,
-                deadline: None,
-            };
-            Ok((commit, params, goal))
+            Ok((commit, params, Goal::task(task_id, None, false)))
         }
         _ => Err(not_offered(call.method)),
     }

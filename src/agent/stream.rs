@@ -12,7 +12,7 @@ use crate::a2a::StreamResponse;
 use crate::desk::Desk;
 use crate::extension::Payload;
 use crate::session::change::{Change, Piece};
-use crate::session::event::Span;
+use crate::session::event::{Cursor, Span};
 use crate::session::task::TaskRecord;
 use crate::session::{Commit, Session};
 use crate::stream::{BATCH, Event, Next};
@@ -79,11 +79,11 @@ impl Stream {
             _ => vec![self.task(desk, session, now, &changes, shape)],
         };
         if events.is_empty() {
-            let is_over = session.standing(record, now).state.is_terminal();
-            self.ended = is_over;
-            return match is_over {
-                true => Next::End,
-                false => Next::Wait(session.due_at(record, now)),
+            self.ended = session.standing(record, now).state.is_terminal();
+            return if self.ended {
+                Next::End
+            } else {
+                Next::Wait(session.due_at(record, now))
             };
         }
         Next::Events(events)
@@ -136,7 +136,7 @@ impl Stream {
                     .map(StreamResponse::ArtifactUpdate),
                 Change::Artifact(piece) => match &self.commit {
                     Some(commit) if commit.seq == piece.seq => artifact(&view, changes.record, piece, commit),
-                    _ if events.is_empty() => return Err(span(piece)),
+                    _ if events.is_empty() => return Err(Cursor::event(piece.seq, piece.event).span(1)),
                     _ => break,
                 },
             };
@@ -160,14 +160,6 @@ fn artifact(view: &View<'_>, record: &TaskRecord, piece: &Piece, commit: &Commit
     let artifact = view.handed_in(piece.within(commit)?);
     let update = view.artifact_update(record, artifact);
     Some(StreamResponse::ArtifactUpdate(update))
-}
-
-/// The commit that an artifact was handed in with.
-const fn span(piece: &Piece) -> Span {
-    Span {
-        after: piece.seq.saturating_sub(1),
-        most: 1,
-    }
 }
 
 /// The changes of a task, with the one that time has brought about and no commit recorded yet.

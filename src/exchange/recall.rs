@@ -8,7 +8,7 @@ use crate::agent::Failed;
 use crate::http::answer::{Form, success};
 use crate::refusal::Refusal;
 use crate::session::Commit;
-use crate::session::event::Span;
+use crate::session::event::Cursor;
 
 /// An answer that is read from the log.
 #[derive(Debug)]
@@ -37,10 +37,7 @@ impl Recall {
 
     pub(super) fn poll(&self) -> Result<Poll, Failed> {
         match &self.found {
-            None => Ok(Poll::Log(Span {
-                after: self.seq.saturating_sub(1),
-                most: 1,
-            })),
+            None => Ok(Poll::Log(Cursor::event(self.seq, 0).span(1))),
             Some(Some(answer)) => {
                 let answer = success(Form::Coordination, answer, self.echo.as_deref());
                 Ok(Poll::Ready(answer))
