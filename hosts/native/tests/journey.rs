@@ -425,8 +425,7 @@ fn long_lists_are_read_page_by_page() {
         desk.run_as("client", &["send", "--handoff", title]).ended(0);
     }
     let first = desk.run_as("client", &["task", "list", "--limit", "1"]).ended(0);
-    let page = first.out.split("--page ").nth(1).unwrap();
-    let page = page.split_whitespace().next().unwrap().to_owned();
+    let page = first.out.split("--page ").nth(1).unwrap().trim().to_owned();
     let second = desk
         .run_as("client", &["task", "list", "--limit", "1", "--page", &page])
         .ended(0);

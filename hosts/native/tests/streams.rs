@@ -13,7 +13,7 @@ mod reading;
 mod support;
 
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use a2a_edge_stories::Http;
@@ -103,21 +103,25 @@ fn a_stream_says_that_it_is_there_as_often_as_it_is_told_to() {
     assert!(stream.until(": keep-alive\n\n: keep-alive\n\n"));
 }
 
+/// A command that goes on, and the lines that it prints.
+fn follow(desk: &Desk, who: &str, arguments: &[&str]) -> (Child, impl Iterator<Item = String>) {
+    let mut command = binary();
+    command
+        .args(arguments)
+        .env("A2A_EDGE_URL", desk.url())
+        .env("A2A_EDGE_TOKEN", desk.token(who))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    (child, lines.map_while(Result::ok))
+}
+
 #[test]
 fn a_send_can_be_followed_on_the_command_line() {
     let scratch = Scratch::new();
     let desk = Desk::start(&scratch.data(), &["--quiet"]);
-    let mut command = binary();
-    command
-        .args(["send", "--stream", "--plain", "Now?"])
-        .env("A2A_EDGE_URL", desk.url())
-        .env("A2A_EDGE_TOKEN", desk.token("client"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap())
-        .lines()
-        .map_while(Result::ok);
+    let (mut child, mut lines) = follow(&desk, "client", &["send", "--stream", "--plain", "Now?"]);
     assert!(lines.next().unwrap().starts_with("task task-"));
     let request = only_request(&desk);
     desk.run_as("member", &["requests", "claim", &request]).ended(0);
@@ -132,17 +136,7 @@ fn a_send_can_be_followed_on_the_command_line() {
 fn the_session_can_be_watched_on_the_command_line() {
     let scratch = Scratch::new();
     let desk = Desk::start(&scratch.data(), &["--quiet"]);
-    let mut command = binary();
-    command
-        .args(["watch", "--after", "0"])
-        .env("A2A_EDGE_URL", desk.url())
-        .env("A2A_EDGE_TOKEN", desk.token("member"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap())
-        .lines()
-        .map_while(Result::ok);
+    let (mut child, mut lines) = follow(&desk, "member", &["watch", "--after", "0"]);
     assert!(lines.next().unwrap().starts_with("PARTICIPANT"));
     assert!(lines.any(|line| line.contains("session.created")));
     say(&desk, "Half of it");
