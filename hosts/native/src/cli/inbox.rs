@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 
 use a2a_edge::coordination;
+use a2a_edge::session::inbox::Kind;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
 
@@ -40,19 +42,6 @@ pub(super) enum Inbox {
     Update(Update),
 }
 
-/// What an item tells of (session coordination, §4).
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
-    Question,
-    Answer,
-    Request,
-    Reassignment,
-    Decision,
-    Proposal,
-    Review,
-    ClaimLapsed,
-}
-
 /// Which items are listed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Listed {
@@ -80,8 +69,8 @@ pub(super) struct List {
     #[arg(long, conflicts_with = "watch")]
     state: Option<Listed>,
     /// Only items of this kind; once for each
-    #[arg(long = "kind")]
-    kinds: Vec<Kind>,
+    #[arg(long = "kind", value_parser = PossibleValuesParser::new(Kind::NAMES))]
+    kinds: Vec<String>,
     /// At most this many, 1 to 100
     #[arg(long, value_name = "ITEMS")]
     limit: Option<u32>,
@@ -131,8 +120,7 @@ impl List {
             .map(|seconds| Duration::from_secs(u64::from(seconds)));
         let mut body = Map::new();
         put(&mut body, "state", self.state.map(word));
-        let kinds: Vec<String> = self.kinds.into_iter().map(word).collect();
-        super::put_list(&mut body, "kinds", &kinds);
+        super::put_list(&mut body, "kinds", &self.kinds);
         put(&mut body, "pageSize", self.limit);
         put(&mut body, "pageToken", self.page);
         let body = Value::Object(body);
