@@ -138,18 +138,19 @@ pub(super) fn send(
     let inbound = inbound::inbound(&message.parts)?;
     let recognised = active.work || active.envelope;
     let body = Value::Object(call.params.clone());
+    let limit = i64::from(desk.config.blocking_limit_ms);
+    let deadline = (!configuration.return_immediately).then(|| call.now.plus_millis(limit));
     let send = Send {
         fingerprint: recognised.then(|| fingerprint("SendMessage", &body)),
         body: inbound.body,
         data: inbound.data,
         opening,
+        awaited_until: deadline.filter(|_| !call.method.streams()),
         ..addressed(message.clone(), envelope.as_ref())
     };
     let (commit, answer) = decide(desk, session, call, &Command::Send(Box::new(send)))?;
     let goal = match answer {
         Answer::Task(task_id) => {
-            let limit = i64::from(desk.config.blocking_limit_ms);
-            let deadline = (!configuration.return_immediately).then(|| call.now.plus_millis(limit));
             let shape = Shape {
                 history: configuration.history,
                 artifacts: true,
@@ -184,6 +185,7 @@ fn addressed(message: Message, envelope: Option<&Envelope<'_>>) -> Send {
             .map(|it| it.refs.iter().copied().map(Reference::<&str>::to_owned).collect())
             .unwrap_or_default(),
         fingerprint: None,
+        awaited_until: None,
     }
 }
 

@@ -4,10 +4,11 @@
 
 pub mod bench;
 pub mod component;
+pub mod conformance;
 pub mod deny;
 pub mod dev;
 pub mod npm;
-mod process;
+pub mod process;
 mod setup;
 pub mod test;
 pub mod workers;
