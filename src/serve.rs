@@ -2,8 +2,11 @@
 //!
 //! What is answered is decided by [`crate::exchange`]; here it meets the host's storage and clock. The driver holds no
 //! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
-//! compare-and-swap decides, and a loser decides again.
+//! compare-and-swap decides, and a loser decides again. Where the store keeps commits in line
+//! ([`Store::is_queue`]) a turn ends before its commit is durable: what is decided next builds on it, and no answer, whose
+//! ever it is, leaves before everything that it was made from is durable.
 
+mod line;
 pub mod place;
 mod sessions;
 mod stream;
@@ -14,14 +17,14 @@ use crate::agent::Failed;
 use crate::exchange::{self, Card, Creation, Exchange, Plan, Poll};
 use crate::http::answer::{Form, failure};
 use crate::refusal::{Code, Refusal};
+use crate::session::Commit;
 use crate::session::event::Span;
-use crate::session::{Commit, Session};
-use crate::store::{Bell, Record, Store, StoreError};
+use crate::store::{Bell, CommitOutcome, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
 pub use sessions::Sessions;
-use sessions::{Seat, offer, record};
+use sessions::{Absent, Seat, Seen, compact_behind, offer, record};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
@@ -149,28 +152,74 @@ async fn create<H: Host>(host: &H, creation: &Creation) -> Answered<Vec<u8>> {
     Ok(Creation::answer(&begun))
 }
 
+/// Decides until the commit is in, or nothing needs to be committed, and answers.
 async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Answered<Body> {
-    let seat = host.sessions().seat(exchange.session_id());
-    let mut seat = seat.refreshed(host).await?;
-    transact(host, desk, &mut exchange, &mut seat).await?;
+    let mut seat = host
+        .sessions()
+        .seat(exchange.session_id())
+        .refreshed(host)
+        .await?;
+    for _ in 0..ATTEMPTS {
+        let commit = match exchange.decide(desk, seat.session(), host.now(), host.entropy()) {
+            Ok(commit) => commit,
+            Err(failed) => {
+                seat.leave().1.settled().await?;
+                return Err(failed.into());
+            }
+        };
+        let Some(commit) = commit else {
+            return answer(host, desk, exchange, seat).await;
+        };
+        if !host.store().is_queue() {
+            if seat.commit(host, &commit).await? {
+                return answer(host, desk, exchange, seat).await;
+            }
+            continue;
+        }
+        let flight = seat.line_up(host, &commit).await;
+        let polled = exchange.poll(desk, seat.session(), host.now());
+        let (absent, seen) = seat.leave();
+        if let CommitOutcome::Committed { compact } = flight.land().await? {
+            host.bell().ring(absent.id(), commit.seq);
+            // The commit is in whatever becomes of this; a later one asks for it again.
+            if compact && let Err(fault) = compact_behind(host, absent.id(), commit.seq).await {
+                host.report(&fault);
+            }
+            return follow(host, desk, exchange, absent, seen, polled).await;
+        }
+        seat = absent.refreshed(host).await?;
+    }
+    Err(Trouble::Contended)
+}
+
+async fn answer<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>, seat: Seat) -> Answered<Body> {
+    let polled = exchange.poll(desk, seat.session(), host.now());
+    let (absent, seen) = seat.leave();
+    follow(host, desk, exchange, absent, seen, polled).await
+}
+
+/// Looks for the answer until it is there, beginning with what was seen when the turn was given up.
+async fn follow<H: Host>(
+    host: &H,
+    desk: &Desk,
+    mut exchange: Box<Exchange>,
+    mut absent: Absent,
+    mut seen: Seen,
+    mut polled: Result<Poll, Failed>,
+) -> Answered<Body> {
     loop {
-        match exchange.poll(desk, seat.session(), host.now())? {
+        seen.settled().await?;
+        match polled? {
             Poll::Ready(response) => return Ok(whole(response)),
             Poll::Stream(head) => return Ok(head.map(|()| Body::Stream(Stream::new(exchange)))),
             Poll::Wait(_) if host.is_closing() => exchange.wait_no_longer(),
-            Poll::Wait(until) => {
-                let after = seat.session().map_or(0, Session::seq);
-                let absent = seat.leave();
-                host.bell().wait(absent.id(), after, until).await;
-                seat = absent.refreshed(host).await?;
-            }
-            Poll::Log(span) => {
-                // Others need not wait for it: what the log holds does not change.
-                let absent = seat.leave();
-                exchange.supply(history(host, absent.id(), span).await?);
-                seat = absent.refreshed(host).await?;
-            }
+            Poll::Wait(until) => host.bell().wait(absent.id(), seen.seq, until).await,
+            // Others need not wait for it: what the log holds does not change.
+            Poll::Log(span) => exchange.supply(history(host, absent.id(), span).await?),
         }
+        let seat = absent.refreshed(host).await?;
+        polled = exchange.poll(desk, seat.session(), host.now());
+        (absent, seen) = seat.leave();
     }
 }
 
@@ -184,22 +233,4 @@ async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<
         })
     };
     records.iter().map(read).collect()
-}
-
-/// Decides until the commit is in, or nothing needs to be committed.
-async fn transact<H: Host>(
-    host: &H,
-    desk: &Desk,
-    exchange: &mut Exchange,
-    seat: &mut Seat,
-) -> Result<(), Trouble> {
-    for _ in 0..ATTEMPTS {
-        let Some(commit) = exchange.decide(desk, seat.session(), host.now(), host.entropy())? else {
-            return Ok(());
-        };
-        if seat.commit(host, &commit).await? {
-            return Ok(());
-        }
-    }
-    Err(Trouble::Contended)
 }
