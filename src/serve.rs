@@ -14,7 +14,7 @@ mod stream;
 use http::{Request, Response};
 
 use crate::agent::Failed;
-use crate::exchange::{self, Card, Creation, Exchange, Plan, Poll};
+use crate::exchange::{self, Batch, Card, Creation, Exchange, Plan, Poll};
 use crate::http::answer::{Form, failure};
 use crate::refusal::{Code, Refusal};
 use crate::session::Commit;
@@ -24,7 +24,7 @@ use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
 pub use sessions::Sessions;
-use sessions::{Absent, Seat, Seen, compact_behind, offer, record};
+use sessions::{Absent, Seen, compact_behind, offer, record};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
@@ -92,13 +92,19 @@ type Answered<B> = Result<Response<B>, Trouble>;
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
 pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
-    let (form, outcome) = match exchange::plan(desk, request) {
-        Plan::Answer(response) => return response.map(Body::Whole),
-        Plan::Card(asked) => (Card::FORM, card(host, desk, &asked).await.map(whole)),
-        Plan::Create(creation) => (Creation::FORM, create(host, &creation).await.map(whole)),
-        Plan::Call(exchange) => (exchange.form(), call(host, desk, exchange).await),
-    };
-    outcome.unwrap_or_else(|trouble| whole(told(host, form, trouble)))
+    match exchange::plan(desk, request) {
+        Plan::Answer(response) => whole(response),
+        Plan::Card(asked) => {
+            let answer = card(host, desk, &asked).await;
+            whole(answer.unwrap_or_else(|trouble| told(host, Card::FORM, trouble)))
+        }
+        Plan::Create(creation) => {
+            let answer = create(host, &creation).await;
+            whole(answer.unwrap_or_else(|trouble| told(host, Creation::FORM, trouble)))
+        }
+        Plan::Call(exchange) => call(host, desk, exchange).await,
+        Plan::Batch(batch) => whole(self::batch(host, desk, *batch).await),
+    }
 }
 
 fn whole(response: Response<Vec<u8>>) -> Response<Body> {
@@ -106,7 +112,7 @@ fn whole(response: Response<Vec<u8>>) -> Response<Body> {
 }
 
 /// What a caller is told of trouble.
-fn told<H: Host>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
+fn told<H: Host>(host: &H, form: Form<'_>, trouble: Trouble) -> Response<Vec<u8>> {
     let refusal = match trouble {
         Trouble::Refused(failed) => return failure(form, &failed.refusal, failed.echo.as_deref()),
         Trouble::Contended => Refusal::new(Code::Unavailable, "too many changes at once; try again"),
@@ -152,13 +158,41 @@ async fn create<H: Host>(host: &H, creation: &Creation) -> Answered<Vec<u8>> {
     Ok(Creation::answer(&begun))
 }
 
-/// Decides until the commit is in, or nothing needs to be committed, and answers.
-async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Answered<Body> {
-    let mut seat = host
-        .sessions()
-        .seat(exchange.session_id())
-        .refreshed(host)
-        .await?;
+async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Response<Body> {
+    match answered(host, desk, &mut exchange, None).await {
+        Ok(answer) => {
+            let (head, body) = answer.into_parts();
+            let body = body.map_or_else(|| Body::Stream(Stream::new(exchange)), Body::Whole);
+            Response::from_parts(head, body)
+        }
+        Err(trouble) => whole(told(host, exchange.form(), trouble)),
+    }
+}
+
+/// Calls one after the other. Together they wait no longer than one may.
+async fn batch<H: Host>(host: &H, desk: &Desk, mut batch: Batch) -> Response<Vec<u8>> {
+    let limit = i64::from(desk.config.blocking_limit_ms);
+    let end = host.now().plus_millis(limit);
+    while let Some(mut exchange) = batch.next() {
+        let answer = answered(host, desk, &mut exchange, Some(end)).await;
+        batch.add(match answer {
+            Ok(answer) => answer.map(Option::unwrap_or_default),
+            Err(trouble) => told(host, exchange.form(), trouble),
+        });
+    }
+    batch.answer()
+}
+
+/// Decides until the commit is in, or nothing needs to be committed, and answers: without a body where the answer is a
+/// stream. After `end` nothing is waited for.
+async fn answered<H: Host>(
+    host: &H,
+    desk: &Desk,
+    exchange: &mut Exchange,
+    end: Option<Timestamp>,
+) -> Answered<Option<Vec<u8>>> {
+    let seat = host.sessions().seat(exchange.session_id());
+    let mut seat = seat.refreshed(host).await?;
     for _ in 0..ATTEMPTS {
         let commit = match exchange.decide(desk, seat.session(), host.now(), host.entropy()) {
             Ok(commit) => commit,
@@ -167,53 +201,55 @@ async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> An
                 return Err(failed.into());
             }
         };
-        let Some(commit) = commit else {
-            return answer(host, desk, exchange, seat).await;
-        };
-        if !host.store().is_queue() {
-            if seat.commit(host, &commit).await? {
-                return answer(host, desk, exchange, seat).await;
+        let mut flight = None;
+        if let Some(commit) = &commit {
+            if host.store().is_queue() {
+                flight = Some(seat.line_up(host, commit).await);
+            } else if !seat.commit(host, commit).await? {
+                continue;
             }
-            continue;
         }
-        let flight = seat.line_up(host, &commit).await;
         let polled = exchange.poll(desk, seat.session(), host.now());
         let (absent, seen) = seat.leave();
-        if let CommitOutcome::Committed { compact } = flight.land().await? {
-            host.bell().ring(absent.id(), commit.seq);
+        if let Some(flight) = flight {
+            let seq = flight.seq();
+            let CommitOutcome::Committed { compact } = flight.land().await? else {
+                seat = absent.refreshed(host).await?;
+                continue;
+            };
+            host.bell().ring(absent.id(), seq);
             // The commit is in whatever becomes of this; a later one asks for it again.
-            if compact && let Err(fault) = compact_behind(host, absent.id(), commit.seq).await {
+            if compact && let Err(fault) = compact_behind(host, absent.id(), seq).await {
                 host.report(&fault);
             }
-            return follow(host, desk, exchange, absent, seen, polled).await;
         }
-        seat = absent.refreshed(host).await?;
+        return follow(host, desk, exchange, end, (absent, seen), polled).await;
     }
     Err(Trouble::Contended)
-}
-
-async fn answer<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>, seat: Seat) -> Answered<Body> {
-    let polled = exchange.poll(desk, seat.session(), host.now());
-    let (absent, seen) = seat.leave();
-    follow(host, desk, exchange, absent, seen, polled).await
 }
 
 /// Looks for the answer until it is there, beginning with what was seen when the turn was given up.
 async fn follow<H: Host>(
     host: &H,
     desk: &Desk,
-    mut exchange: Box<Exchange>,
-    mut absent: Absent,
-    mut seen: Seen,
+    exchange: &mut Exchange,
+    end: Option<Timestamp>,
+    left: (Absent, Seen),
     mut polled: Result<Poll, Failed>,
-) -> Answered<Body> {
+) -> Answered<Option<Vec<u8>>> {
+    let (mut absent, mut seen) = left;
     loop {
         seen.settled().await?;
         match polled? {
-            Poll::Ready(response) => return Ok(whole(response)),
-            Poll::Stream(head) => return Ok(head.map(|()| Body::Stream(Stream::new(exchange)))),
-            Poll::Wait(_) if host.is_closing() => exchange.wait_no_longer(),
-            Poll::Wait(until) => host.bell().wait(absent.id(), seen.seq, until).await,
+            Poll::Ready(response) => return Ok(response.map(Some)),
+            Poll::Stream(head) => return Ok(head.map(|()| None)),
+            Poll::Wait(_) if host.is_closing() || end.is_some_and(|end| end <= host.now()) => {
+                exchange.wait_no_longer()
+            }
+            Poll::Wait(until) => {
+                let until = end.map_or(until, |end| end.min(until));
+                host.bell().wait(absent.id(), seen.seq, until).await;
+            }
             // Others need not wait for it: what the log holds does not change.
             Poll::Log(span) => exchange.supply(history(host, absent.id(), span).await?),
         }

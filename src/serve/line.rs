@@ -114,6 +114,11 @@ impl<F: Future<Output = Result<CommitOutcome, StoreError>>> Flight<F> {
         }
     }
 
+    /// Its number.
+    pub(super) const fn seq(&self) -> u64 {
+        self.seq
+    }
+
     /// What became of it.
     ///
     /// # Errors

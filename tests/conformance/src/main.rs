@@ -15,12 +15,12 @@ use a2a_edge_conformance::{Failure, Outcome, fault, proxy};
 use xtask::process::target_dir;
 
 const USAGE: &str = "Usage: cargo xtask conformance --kit PATH [--host native|workers] \
-                     [--configuration full|bare|required] [--binding http_json]... [-k EXPRESSION]
+                     [--configuration full|bare|required] [--binding http_json|jsonrpc] [-k EXPRESSION]
 
 PATH is a checkout of a2aproject/a2a-tck, branch 1.0-dev. Without a configuration or binding, all are run.";
 
 /// The bindings that the desk has, as the kit calls them.
-const BINDINGS: [&str; 1] = ["http_json"];
+const BINDINGS: [&str; 2] = ["http_json", "jsonrpc"];
 
 struct Arguments {
     kit: PathBuf,
