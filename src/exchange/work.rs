@@ -59,21 +59,25 @@ impl Work {
     pub(super) fn core(
         request: &Request<Vec<u8>>,
         session_id: &str,
+        desk: &Desk,
         method: Method,
         task: Option<&str>,
-    ) -> Result<Self, Refusal> {
-        read::check_version(request)?;
-        let mut params = if request.method() == http::Method::GET {
-            read::query_params(request)
-        } else {
-            read::body(request)?
-        };
-        match params.get("tenant") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(named)) if named.is_empty() || named == session_id => {}
-            Some(Value::String(_)) => return Err(no_such_session()),
-            Some(_) => return Err(Refusal::invalid("tenant", "expected a string")),
-        }
+        now: Timestamp,
+    ) -> Result<Self, Failed> {
+        let requested = extensions::parse(request.headers().get_all(extensions::NAME));
+        let mut params = core_params(request, session_id).map_err(|refusal| {
+            // A refusal that comes before all that is asked for is known still says what the header activates.
+            let context = RequestContext {
+                method: Some(method),
+                now,
+                tenant: Some(session_id.to_owned()),
+            };
+            let active = desk.registry().activate(&requested, &context).ok();
+            Failed {
+                echo: active.and_then(|active| active.echo()),
+                refusal,
+            }
+        })?;
         if let Some(task) = task {
             let name = if method.name().contains("PushNotificationConfig") {
                 "taskId"
@@ -85,7 +89,7 @@ impl Work {
         Ok(Self::Core {
             method,
             params,
-            requested: extensions::parse(request.headers().get_all(extensions::NAME)),
+            requested,
             known: read::last_event_id(request.headers()).and_then(agent::stream::known),
         })
     }
@@ -233,6 +237,22 @@ impl Outcome {
         if let Self::Follow(follow) = self {
             follow.wait_no_longer();
         }
+    }
+}
+
+/// The request object of a core operation, from the body or the query.
+fn core_params(request: &Request<Vec<u8>>, session_id: &str) -> Result<Map<String, Value>, Refusal> {
+    read::check_version(request)?;
+    let params = if matches!(*request.method(), http::Method::GET | http::Method::HEAD) {
+        read::query_params(request)
+    } else {
+        read::body(request)?
+    };
+    match params.get("tenant") {
+        None | Some(Value::Null) => Ok(params),
+        Some(Value::String(named)) if named.is_empty() || named == session_id => Ok(params),
+        Some(Value::String(_)) => Err(no_such_session()),
+        Some(_) => Err(Refusal::invalid("tenant", "expected a string")),
     }
 }
 
