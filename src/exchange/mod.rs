@@ -224,7 +224,7 @@ impl Exchange {
             return Err(no_such_session().into());
         }
         let work = match &self.target {
-            Target::Core(method, task) => Work::core(&self.request, session_id, *method, task.as_deref())?,
+            Target::Core(method, named) => Work::core(&self.request, session_id, *method, named)?,
             Target::Extension { path, segment } => {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }

@@ -60,7 +60,7 @@ impl Work {
         request: &Request<Vec<u8>>,
         session_id: &str,
         method: Method,
-        task: Option<&str>,
+        named: &[(&'static str, String)],
     ) -> Result<Self, Refusal> {
         read::check_version(request)?;
         let mut params = if request.method() == http::Method::GET {
@@ -74,13 +74,8 @@ impl Work {
             Some(Value::String(_)) => return Err(no_such_session()),
             Some(_) => return Err(Refusal::invalid("tenant", "expected a string")),
         }
-        if let Some(task) = task {
-            let name = if method.name().contains("PushNotificationConfig") {
-                "taskId"
-            } else {
-                "id"
-            };
-            params.insert(name.to_owned(), json!(task));
+        for (name, value) in named {
+            params.insert((*name).to_owned(), json!(value));
         }
         Ok(Self::Core {
             method,

@@ -8,7 +8,7 @@ use a2a_edge::dispatch::work::Priority;
 use a2a_edge::refusal::Refusal;
 use a2a_edge::session::claim::ClaimType;
 use a2a_edge::session::decide::{
-    Action, Decided, NewClaim, NewDecision, NewPresence, NewQuestion, NewRequest, NewStatus,
+    Action, Decided, NewClaim, NewDecision, NewPresence, NewPush, NewQuestion, NewRequest, NewStatus,
 };
 use a2a_edge::session::inbox::ItemState;
 use a2a_edge::session::participant::Kind as Being;
@@ -180,7 +180,7 @@ impl Play {
 
     /// Who says what next.
     pub fn draw(&mut self) -> (usize, Command, Option<Idempotency>) {
-        let (caller, command) = match self.random.below(46) {
+        let (caller, command) = match self.random.below(49) {
             0..=5 => {
                 let client = self.with_role(Role::Client);
                 (client, Command::Send(Box::new(self.send(client))))
@@ -215,6 +215,10 @@ impl Play {
                 let client = self.somebody(Role::Client);
                 let task_id = self.task_id();
                 (client, Command::CancelTask { task_id })
+            }
+            46..=48 => {
+                let client = self.somebody(Role::Client);
+                (client, self.push_config())
             }
             24 => {
                 let owner = self.somebody(Role::Owner);
@@ -274,6 +278,27 @@ impl Play {
             task_id,
             choice: choice.into(),
             reason: self.text(),
+        }
+    }
+
+    /// A config of few ids, so that they are set again and deleted.
+    fn push_config(&mut self) -> Command {
+        let task_id = self.task_id();
+        if self.random.one_in(3) {
+            let config_id = format!("c-{}", self.random.below(3));
+            return Command::DeletePushConfig { task_id, config_id };
+        }
+        let new = Box::new(self.new_push());
+        Command::SetPushConfig { task_id, new }
+    }
+
+    pub fn new_push(&mut self) -> NewPush {
+        NewPush {
+            config_id: (!self.random.one_in(4)).then(|| format!("c-{}", self.random.below(3))),
+            url: "https://client.example/hook".into(),
+            token: self.random.one_in(2).then(|| "t".into()),
+            authentication: None,
+            extensions: vec![WORK_URI.into()],
         }
     }
 
