@@ -5,6 +5,7 @@
 //! the answer, or says until when to wait for news: a blocking send waits for its task.
 
 pub mod card;
+pub mod courier;
 mod list;
 pub mod operator;
 pub mod push;
@@ -218,7 +219,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
         | Method::GetTaskPushNotificationConfig
         | Method::ListTaskPushNotificationConfigs
         | Method::DeleteTaskPushNotificationConfig => {
-            let (commit, answer) = push::run(desk, session, call, &object, activations)?;
+            let (commit, answer) = push::run(desk, session, call, &object)?;
             Ok((commit, params, Goal::Answer(answer)))
         }
         _ => Err(not_offered(call.method)),

@@ -10,7 +10,7 @@ use super::{Call, decide};
 use crate::a2a::AuthenticationInfo;
 use crate::a2a::decode::{Decoder, at, member};
 use crate::desk::Desk;
-use crate::extension::{Activations, Method};
+use crate::extension::{Activations, Method, RequestContext, header};
 use crate::guard::Reach;
 use crate::refusal::{Code, Refusal};
 use crate::session::decide::NewPush;
@@ -48,7 +48,6 @@ pub(super) fn run(
     session: &Session,
     call: &Call,
     params: &Map<String, Value>,
-    activations: &Activations,
 ) -> Result<(Option<Commit>, Value), Refusal> {
     let Some(reach) = desk.config.webhooks else {
         return Err(super::not_offered(call.method));
@@ -60,7 +59,8 @@ pub(super) fn run(
     };
     let command = match call.method {
         Method::CreateTaskPushNotificationConfig => {
-            let new = config(&mut decoder, params, "", reach, activations);
+            let told = subscribed(desk, session, call)?;
+            let new = config(&mut decoder, params, "", reach, &told);
             let (task_id, new) = decoder
                 .finish((named.task_id, Box::new(new)))
                 .map_err(Refusal::violations)?;
@@ -82,6 +82,17 @@ pub(super) fn run(
     };
     let (commit, answer) = decide(desk, session, call, &command)?;
     Ok((commit, answer.into_object()))
+}
+
+/// The extensions that take part in what is sent: those that would in a stream about the task.
+fn subscribed(desk: &Desk, session: &Session, call: &Call) -> Result<Activations, Refusal> {
+    let requested = header::requested(&call.requested, &[]);
+    let context = RequestContext {
+        method: Some(Method::SubscribeToTask),
+        now: call.now,
+        tenant: Some(session.id().to_owned()),
+    };
+    desk.registry.activate(&requested, &context)
 }
 
 /// The specification has no other error for it (A2A 1.0, §3.1.8).

@@ -19,7 +19,7 @@ pub enum Form {
 }
 
 impl Form {
-    const fn media_type(self) -> &'static str {
+    pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Core => "application/a2a+json",
             Self::Coordination | Self::Plain => "application/json",

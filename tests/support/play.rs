@@ -13,6 +13,7 @@ use a2a_edge::session::decide::{
 use a2a_edge::session::inbox::ItemState;
 use a2a_edge::session::participant::Kind as Being;
 use a2a_edge::session::presence::{Client, PresenceState};
+use a2a_edge::session::push::{Landed, Outcome, Place};
 use a2a_edge::session::request::Stage;
 use a2a_edge::session::{
     Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, SessionLimits, Token,
@@ -107,12 +108,32 @@ impl Play {
             self.commits.push(commit.clone());
         }
         if let Answer::Object(answer) = &decided.answer
-            && let Some(token) = answer["token"].as_str()
+            && let Some(token) = answer["token"].as_str().and_then(Token::parse)
         {
-            let token = Token::parse(token).unwrap();
             // A repeat gives the token again, of somebody who may be out by now.
             self.callers.extend(self.session.authenticate(&token));
         }
+    }
+
+    /// What comes of sending what is due.
+    pub fn land(&mut self) -> Option<Commit> {
+        let due: Vec<Place> = self.session.pushes().due(self.now).collect();
+        let mut landed = Vec::new();
+        for place in due {
+            let known = self.session.pushes().at(&place).unwrap().known;
+            let changes = self.session.task(&place.task_id).unwrap().changes.len();
+            let outcomes = [Outcome::Taken, Outcome::Taken, Outcome::Failed, Outcome::Refused];
+            landed.push(Landed {
+                place,
+                known: known + self.random.below(changes.saturating_sub(known) + 1),
+                outcome: *self.random.pick(&outcomes),
+            });
+        }
+        let entropy = self.entropy();
+        let commit = self.session.land(&landed, self.now, entropy)?;
+        assert!(self.session.apply(&commit), "a decided commit is the next one");
+        self.commits.push(commit.clone());
+        Some(commit)
     }
 
     /// Lets some time pass: mostly little, now and then enough for requests to expire or keys to be forgotten.

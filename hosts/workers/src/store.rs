@@ -6,11 +6,13 @@
 
 use std::cell::Cell;
 use std::fmt::Display;
-use std::time::Duration;
+use std::rc::Rc;
 
 use a2a_edge::store::{CommitOutcome, Loaded, Record, Snapshot, Store, StoreError};
 use serde_json::json;
-use worker::{SqlStorageValue as Sql, Storage, console_log, console_warn};
+use worker::{SqlStorageValue as Sql, Storage, console_log};
+
+use crate::alarm::Alarm;
 
 /// All pieces of a commit are there, or none; of a snapshot, `last` marks the piece that makes it whole.
 const TABLES: [&str; 2] = [
@@ -24,8 +26,8 @@ const TABLES: [&str; 2] = [
 const WORTH_A_SNAPSHOT: u64 = 64 << 10;
 /// The longest piece, in bytes; the platform takes rows of up to 2 MB.
 const PIECE: usize = 1 << 20;
-/// How long compaction is put off, so that a burst of commits is compacted once.
-const PUT_OFF: Duration = Duration::from_secs(1);
+/// How long compaction is put off, in milliseconds, so that a burst of commits is compacted once.
+const PUT_OFF_MS: i64 = 1_000;
 
 /// What would otherwise be counted before every commit.
 #[derive(Clone, Copy, Debug)]
@@ -44,19 +46,18 @@ pub struct ObjectStore {
     session: String,
     /// `None`: it is read when it is needed.
     head: Cell<Option<Head>>,
-    /// Whether an alarm is known to be set.
-    alarmed: Cell<bool>,
+    alarm: Rc<Alarm>,
 }
 
 type Done<T> = Result<T, StoreError>;
 
 impl ObjectStore {
-    pub fn new(storage: Storage, session: &str) -> Self {
+    pub fn new(storage: Storage, session: &str, alarm: Rc<Alarm>) -> Self {
         Self {
             storage,
             session: session.to_owned(),
             head: Cell::new(None),
-            alarmed: Cell::new(false),
+            alarm,
         }
     }
 
@@ -168,19 +169,18 @@ impl ObjectStore {
         Ok(Snapshot { seq, bytes })
     }
 
-    /// Sets the alarm that compacts, once replaying has become more work than reading the last snapshot.
-    async fn put_off_compaction(&self) {
-        let due = |head: Head| head.fresh > WORTH_A_SNAPSHOT.max(head.snapshot);
-        if self.alarmed.get() || !self.head.get().is_some_and(due) {
-            return;
+    /// Whether replaying has become more work than reading the last snapshot.
+    pub fn wants_compaction(&self) -> Done<bool> {
+        let head = self.head(&self.session)?;
+        Ok(head.is_some_and(|head| head.fresh > WORTH_A_SNAPSHOT.max(head.snapshot)))
+    }
+
+    /// Sees to it that the session is compacted soon, where that is wanted.
+    async fn put_off_compaction(&self) -> Done<()> {
+        if self.wants_compaction()? {
+            self.alarm.ring_by(crate::now().plus_millis(PUT_OFF_MS)).await;
         }
-        self.alarmed.set(true);
-        // The commit is in whatever becomes of this; the next one sets it again.
-        if let Err(error) = self.storage.set_alarm(PUT_OFF).await {
-            self.alarmed.set(false);
-            let line = json!({"event": "alarm", "session": self.session, "why": error.to_string()});
-            console_warn!("{line}");
-        }
+        Ok(())
     }
 }
 
@@ -238,12 +238,11 @@ impl Store for ObjectStore {
             Some(head) if head.seq.checked_add(1) == Some(record.seq) => self.append(record, head)?,
             Some(_) => self.find(record)?,
         };
-        self.put_off_compaction().await;
+        self.put_off_compaction().await?;
         Ok(outcome)
     }
 
     async fn compact(&self, session: &str, snapshot: &Snapshot) -> Done<()> {
-        self.alarmed.set(false);
         let kept = match self.head(session)? {
             None => return Ok(()),
             Some(head) if snapshot.seq > head.seq => return Ok(()),

@@ -80,15 +80,14 @@ impl Draft<'_> {
 }
 
 impl Session {
-    /// The commit that records what came of sending; none when all of it is about configs that are gone. `entropy` is
+    /// The commit that records what came of sending; none when nothing changes by it. `entropy` is
     /// 32 random bytes, fresh for this commit.
     #[must_use]
     pub fn land(&self, landed: &[Landed], now: Timestamp, entropy: [u8; 32]) -> Option<Commit> {
-        let told: Vec<Event> = landed
-            .iter()
-            .flat_map(|landed| self.landed(landed, now))
-            .collect();
-        if told.is_empty() {
+        let told = landed.iter().flat_map(|landed| self.landed(landed, now));
+        // What was due by time alone and turned out to be nothing is due no more once it is recorded.
+        let events: Vec<Event> = self.lapsed(now).into_iter().chain(told).collect();
+        if events.is_empty() {
             return None;
         }
         Some(Commit {
@@ -96,7 +95,7 @@ impl Session {
             at: now,
             by: None,
             nonce: Draw::new(entropy).short(),
-            events: self.lapsed(now).into_iter().chain(told).collect(),
+            events,
             remembered: None,
         })
     }
