@@ -17,7 +17,7 @@ use crate::server::log::now;
 use crate::server::{First, race};
 
 /// How many sessions are seen to at once.
-const SESSIONS: usize = 16;
+const SESSIONS: usize = 32;
 /// How long a session is left alone whose store failed.
 const REST_MS: i64 = 5_000;
 /// How long nothing is looked at when nothing is due.
@@ -54,7 +54,9 @@ impl Schedule {
             .map(|(session, _)| session.clone());
         let ripe: Vec<String> = ripe.take(room).collect();
         let next = idle().map(|(_, at)| *at).filter(|at| *at > now).min();
-        ripe.iter().for_each(|session| drop(due.remove(session)));
+        for session in &ripe {
+            due.remove(session);
+        }
         (ripe, next)
     }
 }

@@ -9,88 +9,17 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[path = "../../../tests/support/hook.rs"]
+mod hook;
 mod support;
 
-use std::collections::VecDeque;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread;
+use std::net::TcpListener;
 
 use a2a_edge_stories::{Http, Target as _};
+use hook::{Notified, Webhook};
 use http::Request;
 use serde_json::{Value, json};
-use support::{Desk, PATIENCE, Scratch};
-
-/// A notification as it arrived.
-#[derive(Debug)]
-struct Notified {
-    head: String,
-    body: Value,
-}
-
-impl Notified {
-    fn state(&self) -> &str {
-        self.body["statusUpdate"]["status"]["state"]
-            .as_str()
-            .unwrap_or_default()
-    }
-}
-
-/// A webhook on this machine, which answers with these statuses, and with 200 beyond them.
-struct Webhook {
-    url: String,
-    notified: mpsc::Receiver<Notified>,
-    answers: Arc<Mutex<VecDeque<&'static str>>>,
-}
-
-impl Webhook {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/hook?a=b", listener.local_addr().unwrap());
-        let (tell, notified) = mpsc::channel();
-        let answers = Arc::new(Mutex::new(VecDeque::new()));
-        let told = Arc::clone(&answers);
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (tell, answers) = (tell.clone(), Arc::clone(&told));
-                thread::spawn(move || serve(stream, &tell, &answers));
-            }
-        });
-        Self {
-            url,
-            notified,
-            answers,
-        }
-    }
-
-    fn next(&self) -> Notified {
-        self.notified.recv_timeout(PATIENCE).unwrap()
-    }
-}
-
-/// Reads requests from a connection, tells them and answers.
-fn serve(mut stream: TcpStream, tell: &mpsc::Sender<Notified>, answers: &Mutex<VecDeque<&'static str>>) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    loop {
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if reader.read_line(&mut head).unwrap_or_default() == 0 {
-                return;
-            }
-        }
-        let length = head.to_ascii_lowercase();
-        let (_, length) = length.split_once("content-length: ").unwrap();
-        let mut body = vec![0; length.lines().next().unwrap().parse().unwrap()];
-        reader.read_exact(&mut body).unwrap();
-        let body = serde_json::from_slice(&body).unwrap();
-        let status = answers.lock().unwrap().pop_front().unwrap_or("200 OK");
-        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nlocation: /elsewhere\r\n\r\nok");
-        if stream.write_all(answer.as_bytes()).is_err() || tell.send(Notified { head, body }).is_err() {
-            return;
-        }
-    }
-}
+use support::{Desk, Scratch};
 
 fn call(desk: &Desk, token: &str, line: &str, body: &Value) -> (u16, Value) {
     let (method, path) = line.split_once(' ').unwrap();
@@ -212,15 +141,9 @@ fn nothing_is_lost_when_the_power_fails() {
     let mut config = listed["configs"][0].clone();
     desk.kill();
     // The desk finds by itself what it has not sent: the webhook listens where it had been told.
-    let listener = TcpListener::bind(deaf).unwrap();
-    let (tell, notified) = mpsc::channel();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            serve(stream, &tell, &Mutex::default());
-        }
-    });
+    let awake = Webhook::at(deaf);
     let desk = Desk::start(&scratch.data(), &["--allow-local-webhooks"]);
-    let told: Vec<Notified> = (0..4).map(|_| notified.recv_timeout(PATIENCE).unwrap()).collect();
+    let told: Vec<Notified> = (0..4).map(|_| awake.next()).collect();
     let states: Vec<&str> = told
         .iter()
         .map(Notified::state)
