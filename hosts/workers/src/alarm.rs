@@ -18,15 +18,13 @@ enum Known {
 /// The alarm of one object. It outlives a crash.
 pub struct Alarm {
     storage: Storage,
-    session: String,
     known: Cell<Known>,
 }
 
 impl Alarm {
-    pub fn new(storage: Storage, session: &str) -> Self {
+    pub fn new(storage: Storage) -> Self {
         Self {
             storage,
-            session: session.to_owned(),
             known: Cell::new(Known::Nothing),
         }
     }
@@ -35,7 +33,7 @@ impl Alarm {
     pub async fn ring_by(&self, at: Timestamp) {
         if let Err(error) = self.set(at).await {
             self.known.set(Known::Nothing);
-            let line = json!({"event": "alarm", "session": self.session, "why": error.to_string()});
+            let line = json!({"event": "alarm", "why": error.to_string()});
             console_warn!("{line}");
         }
     }

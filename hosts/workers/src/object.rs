@@ -35,12 +35,12 @@ struct Place {
 impl DurableObject for Session {
     fn new(state: State, env: Env) -> Self {
         crate::hush_panics();
-        let id = state.id().name().unwrap_or_default();
-        let alarm = Rc::new(Alarm::new(state.storage(), &id));
+        let alarm = Rc::new(Alarm::new(state.storage()));
+        let store = ObjectStore::new(state.storage(), state.id().name(), Rc::clone(&alarm));
         let place = Place {
-            store: ObjectStore::new(state.storage(), &id, Rc::clone(&alarm)),
+            id: store.session().to_owned(),
             alarm,
-            id,
+            store,
             bell: ObjectBell::default(),
             sessions: Sessions::new(),
         };

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::fmt::Display;
 use std::rc::Rc;
 
+use a2a_edge::session::{Commit, Event};
 use a2a_edge::store::{CommitOutcome, Loaded, Record, Snapshot, Store, StoreError};
 use serde_json::json;
 use worker::{SqlStorageValue as Sql, Storage, console_log};
@@ -40,6 +41,12 @@ struct Head {
     snapshot: u64,
 }
 
+impl Head {
+    fn wants_compaction(self) -> bool {
+        self.fresh > WORTH_A_SNAPSHOT.max(self.snapshot)
+    }
+}
+
 /// The storage of one object, and so of one session.
 pub struct ObjectStore {
     storage: Storage,
@@ -52,13 +59,34 @@ pub struct ObjectStore {
 type Done<T> = Result<T, StoreError>;
 
 impl ObjectStore {
-    pub fn new(storage: Storage, session: &str, alarm: Rc<Alarm>) -> Self {
-        Self {
+    /// The storage of the session of this name. An object that its alarm wakes may not be told its name; then it is
+    /// the session that is in it.
+    pub fn new(storage: Storage, name: Option<String>, alarm: Rc<Alarm>) -> Self {
+        let mut store = Self {
             storage,
-            session: session.to_owned(),
+            session: String::new(),
             head: Cell::new(None),
             alarm,
+        };
+        store.session = name.or_else(|| store.found()).unwrap_or_default();
+        store
+    }
+
+    /// The session that is kept here: its first commit says so.
+    fn found(&self) -> Option<String> {
+        if !self.exists("").ok()? {
+            return None;
         }
+        let first = self.records(0, 1).ok()?.into_iter().next()?;
+        match Commit::read(&first.bytes).ok()?.events.into_iter().next()? {
+            Event::SessionCreated { session_id, .. } => Some(session_id),
+            _ => None,
+        }
+    }
+
+    /// The session.
+    pub fn session(&self) -> &str {
+        &self.session
     }
 
     /// Runs a statement to its end and gives its rows.
@@ -171,16 +199,14 @@ impl ObjectStore {
 
     /// Whether replaying has become more work than reading the last snapshot.
     pub fn wants_compaction(&self) -> Done<bool> {
-        let head = self.head(&self.session)?;
-        Ok(head.is_some_and(|head| head.fresh > WORTH_A_SNAPSHOT.max(head.snapshot)))
+        Ok(self.head(&self.session)?.is_some_and(Head::wants_compaction))
     }
 
     /// Sees to it that the session is compacted soon, where that is wanted.
-    async fn put_off_compaction(&self) -> Done<()> {
-        if self.wants_compaction()? {
+    async fn put_off_compaction(&self) {
+        if self.head.get().is_some_and(Head::wants_compaction) {
             self.alarm.ring_by(crate::now().plus_millis(PUT_OFF_MS)).await;
         }
-        Ok(())
     }
 }
 
@@ -238,7 +264,7 @@ impl Store for ObjectStore {
             Some(head) if head.seq.checked_add(1) == Some(record.seq) => self.append(record, head)?,
             Some(_) => self.find(record)?,
         };
-        self.put_off_compaction().await?;
+        self.put_off_compaction().await;
         Ok(outcome)
     }
 
