@@ -3,4 +3,5 @@
 pub mod answer;
 pub mod read;
 pub mod route;
+pub mod rpc;
 pub mod sse;

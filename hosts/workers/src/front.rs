@@ -101,6 +101,7 @@ fn shown_route(head: &http::Request<()>) -> String {
     match route(head.method(), head.uri().path()).map(|route| route.target) {
         Ok(Target::Card) => "agent-card".to_owned(),
         Ok(Target::Core(method, _)) => method.name().to_owned(),
+        Ok(Target::Rpc) => "json-rpc".to_owned(),
         Ok(Target::Extension { path, segment }) => shown(&format!("{path}/{segment}")),
         Ok(Target::Operator(verb)) => shown(&format!("operator/v1/{verb}")),
         Err(_) => "none".to_owned(),
