@@ -4,6 +4,7 @@
 //! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
 //! compare-and-swap decides, and a loser decides again.
 
+mod outbox;
 pub mod place;
 mod sessions;
 mod stream;
@@ -20,6 +21,7 @@ use crate::store::{Bell, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
+pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
 use sessions::{Seat, offer, record};
 pub use stream::{Body, Stream};
@@ -52,6 +54,12 @@ pub trait Host {
     /// Whether the host is about to end, so that nothing is waited for: a send is answered with its task as it stands.
     fn is_closing(&self) -> bool {
         false
+    }
+    /// Hears after a commit, and before its answer leaves, when a notification of the session is next due: to be sent
+    /// then with [`deliver`]. What was due before the host began it finds with [`next_due`].
+    fn due(&self, session_id: &str, at: Timestamp) -> impl Future<Output = ()> {
+        let _ = (session_id, at);
+        async {}
     }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {

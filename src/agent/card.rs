@@ -106,7 +106,7 @@ pub fn card(desk: &Desk, tenant: Option<&str>) -> AgentCard {
         documentation_url: None,
         capabilities: AgentCapabilities {
             streaming: Some(config.streaming),
-            push_notifications: Some(false),
+            push_notifications: Some(config.webhooks.is_some()),
             ..AgentCapabilities::default()
         },
         security_schemes: BTreeMap::from([(SCHEME.to_owned(), scheme)]),

@@ -294,9 +294,7 @@ impl Exchange {
             }
         };
         let work = match target {
-            Target::Core(method, task) => {
-                Work::core(&self.request, session_id, desk, *method, task.as_deref(), now)?
-            }
+            Target::Core(method, named) => Work::core(&self.request, session_id, desk, *method, named, now)?,
             Target::Extension { path, segment } => {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }

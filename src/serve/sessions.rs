@@ -187,6 +187,10 @@ impl Seat {
             CommitOutcome::Committed { compact } => {
                 *self.state = known.and_then(|mut session| session.apply(commit).then_some(session));
                 host.bell().ring(&self.session_id, commit.seq);
+                let due = self.session().and_then(|session| session.pushes().next_due());
+                if let Some(at) = due {
+                    host.due(&self.session_id, at).await;
+                }
                 // The commit is in whatever becomes of this; the next one asks for it again.
                 if compact && let Err(fault) = self.compact(host).await {
                     host.report(&fault);
