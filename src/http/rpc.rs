@@ -98,7 +98,11 @@ impl Call {
         };
         let asked = Asked::read(&mut envelope);
         // Only what is a call can be a notification.
-        let id = if asked.is_ok() { id } else { id.or(Some(Value::Null)) };
+        let id = if asked.is_ok() {
+            id
+        } else {
+            id.or(Some(Value::Null))
+        };
         Self { id, asked }
     }
 
