@@ -7,9 +7,11 @@ pub mod component;
 pub mod deny;
 pub mod dev;
 pub mod npm;
+pub mod pip;
 mod process;
 mod setup;
 pub mod test;
+mod tools;
 pub mod workers;
 
 use std::fmt;
