@@ -7,15 +7,16 @@
 //! ever it is, leaves before everything that it was made from is durable.
 
 mod line;
+mod outbox;
 pub mod place;
 mod sessions;
 mod stream;
 
-use http::{Request, Response};
+use http::{Method, Request, Response};
 
 use crate::agent::Failed;
 use crate::exchange::{self, Batch, Card, Creation, Exchange, Plan, Poll};
-use crate::http::answer::{Form, failure};
+use crate::http::answer::{Form, failure, without_body};
 use crate::refusal::{Code, Refusal};
 use crate::session::Commit;
 use crate::session::event::Span;
@@ -23,8 +24,9 @@ use crate::store::{Bell, CommitOutcome, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
+pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
-use sessions::{Absent, Seen, compact_behind, offer, record};
+use sessions::{Absent, Seen, compact_behind, offer, record, tell};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
@@ -55,6 +57,12 @@ pub trait Host {
     /// Whether the host is about to end, so that nothing is waited for: a send is answered with its task as it stands.
     fn is_closing(&self) -> bool {
         false
+    }
+    /// Hears after a commit, and before its answer leaves, when a notification of the session is next due: to be sent
+    /// then with [`deliver`]. What was due before the host began it finds with [`next_due`].
+    fn due(&self, session_id: &str, at: Timestamp) -> impl Future<Output = ()> {
+        let _ = (session_id, at);
+        async {}
     }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
@@ -92,6 +100,16 @@ type Answered<B> = Result<Response<B>, Trouble>;
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
 pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
+    if request.method() != Method::HEAD {
+        return answer(host, desk, request).await;
+    }
+    let (head, body) = answer(host, desk, request).await.into_parts();
+    // Of a stream nothing was read yet: it is over before it began.
+    let body = body.into_whole().unwrap_or_default();
+    whole(without_body(Response::from_parts(head, body)))
+}
+
+async fn answer<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
     match exchange::plan(desk, request) {
         Plan::Answer(response) => whole(response),
         Plan::Card(asked) => {
@@ -210,6 +228,7 @@ async fn answered<H: Host>(
             }
         }
         let polled = exchange.poll(desk, seat.session(), host.now());
+        let due = seat.next_due();
         let (absent, seen) = seat.leave();
         if let Some(flight) = flight {
             let seq = flight.seq();
@@ -217,7 +236,7 @@ async fn answered<H: Host>(
                 seat = absent.refreshed(host).await?;
                 continue;
             };
-            host.bell().ring(absent.id(), seq);
+            tell(host, absent.id(), seq, due).await;
             // The commit is in whatever becomes of this; a later one asks for it again.
             if compact && let Err(fault) = compact_behind(host, absent.id(), seq).await {
                 host.report(&fault);

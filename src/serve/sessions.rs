@@ -9,6 +9,7 @@ use super::Host;
 use super::line::{Flight, Line};
 use crate::session::{Commit, Session};
 use crate::store::{Bell as _, CommitOutcome, Record, Snapshot, Store as _, StoreError};
+use crate::time::Timestamp;
 
 /// How many sessions stay in memory when nobody is at them.
 const KEPT: usize = 1_000;
@@ -214,6 +215,9 @@ impl Seat {
     /// Makes a commit durable and applies it. `false`: another one took its number, and the session in memory now
     /// has that one.
     pub(super) async fn commit<H: Host>(&mut self, host: &H, commit: &Commit) -> Result<bool, StoreError> {
+        if host.store().is_queue() {
+            return self.commit_in_line(host, commit).await;
+        }
         let record = record(commit);
         // Until the store has answered nobody knows what it holds. Should this request end here, as it does when its
         // client goes away, the session is loaded again.
@@ -227,7 +231,7 @@ impl Seat {
             CommitOutcome::Committed { compact } => {
                 self.held.session = known.and_then(|mut session| session.apply(commit).then_some(session));
                 self.held.line.reached(commit.seq);
-                host.bell().ring(&self.session_id, commit.seq);
+                tell(host, &self.session_id, commit.seq, self.next_due()).await;
                 // The commit is in whatever becomes of this; the next one asks for it again.
                 if compact && let Err(fault) = self.compact(host).await {
                     host.report(&fault);
@@ -235,6 +239,29 @@ impl Seat {
                 Ok(true)
             }
         }
+    }
+
+    /// The same where commits stand in line; the turn is not given up meanwhile.
+    async fn commit_in_line<H: Host>(&mut self, host: &H, commit: &Commit) -> Result<bool, StoreError> {
+        let flight = self.line_up(host, commit).await;
+        let CommitOutcome::Committed { compact } = flight.land().await? else {
+            *self.held = Held::default();
+            self.reload(host).await?;
+            return Ok(false);
+        };
+        tell(host, &self.session_id, commit.seq, self.next_due()).await;
+        if compact
+            && self.held.line.takes_snapshot(commit.seq, self.seq())
+            && let Err(fault) = self.compact(host).await
+        {
+            host.report(&fault);
+        }
+        Ok(true)
+    }
+
+    /// When a notification of the session is next due.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.session().and_then(|session| session.pushes().next_due())
     }
 
     /// Applies a commit and puts it in line for the store. What is decided from here on builds on it, and nobody is told
@@ -262,6 +289,14 @@ impl Seat {
             bytes: session.snapshot(),
         };
         host.store().compact(&self.session_id, &snapshot).await
+    }
+}
+
+/// Tells of a commit that is durable those who wait for it.
+pub(super) async fn tell<H: Host>(host: &H, session_id: &str, seq: u64, due: Option<Timestamp>) {
+    host.bell().ring(session_id, seq);
+    if let Some(at) = due {
+        host.due(session_id, at).await;
     }
 }
 

@@ -8,9 +8,11 @@ pub mod conformance;
 pub mod deny;
 pub mod dev;
 pub mod npm;
+pub mod pip;
 pub mod process;
 mod setup;
 pub mod test;
+mod tools;
 pub mod workers;
 
 use std::fmt;
