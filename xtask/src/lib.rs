@@ -4,11 +4,12 @@
 
 pub mod bench;
 pub mod component;
+pub mod conformance;
 pub mod deny;
 pub mod dev;
 pub mod npm;
 pub mod pip;
-mod process;
+pub mod process;
 mod setup;
 pub mod test;
 mod tools;
