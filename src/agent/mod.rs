@@ -92,6 +92,8 @@ enum Goal {
     },
     /// A page of tasks.
     Page(list::Page),
+    /// The card for those with a credential.
+    Card,
 }
 
 impl Goal {
@@ -127,6 +129,9 @@ pub enum Poll {
 pub fn begin(desk: &Desk, session: &Session, call: Call) -> Result<Step, Failed> {
     if !call.caller.may(Scope::TasksSend) {
         return Err(scope_required(Scope::TasksSend).into());
+    }
+    if call.method == Method::GetExtendedAgentCard && call.caller.is_anonymous() {
+        return Err(Refusal::unauthenticated().into());
     }
     let named = send::named_extensions(&call.params);
     let requested = header::requested(&call.requested, &named);
@@ -210,6 +215,10 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
             )?
             .0;
             Ok((commit, params, Goal::task(task_id, None, false)))
+        }
+        Method::GetExtendedAgentCard => {
+            card::extended(desk, session.id())?;
+            Ok((None, params, Goal::Card))
         }
         _ => Err(not_offered(call.method)),
     }
@@ -309,6 +318,7 @@ impl Follow {
                 }
                 page.answer(&tasks)
             }
+            Goal::Card => card::extended(desk, session.id()).map_err(|refusal| self.fail(refusal))?,
         };
         Ok(Poll::Ready(value, self.activations.echo()))
     }

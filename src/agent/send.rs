@@ -120,7 +120,7 @@ pub(super) fn send(
                     Some(WorkRequest::Status { task }) => *task,
                     _ => None,
                 };
-                check_media_types(&message.parts)?;
+                check_media_types(desk, &message.parts)?;
                 let answer = status(session, call, task);
                 return Ok((None, params, Goal::Message(Box::new(answer))));
             }
@@ -138,7 +138,7 @@ pub(super) fn send(
         },
     };
     let inbound = inbound::inbound(&message.parts)?;
-    check_media_types(&message.parts)?;
+    check_media_types(desk, &message.parts)?;
     let recognised = active.work || active.envelope;
     let body = Value::Object(call.params.clone());
     let send = Send {

@@ -21,7 +21,7 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
     let start = now();
     let head = exchange::head(&request)?;
     let id = exchange::request_id(&head);
-    let desk = match settings::desk(env, &request.url()?) {
+    let desk = match settings::desk(env, &request.url()?, &head).await {
         Ok(desk) => desk,
         Err(fault) => {
             console_error!("{}", json!({"event": "settings", "id": id, "why": fault}));
