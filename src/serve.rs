@@ -11,7 +11,7 @@ mod stream;
 use http::{Method, Request, Response};
 
 use crate::agent::Failed;
-use crate::exchange::{self, Card, Creation, Exchange, Plan, Poll};
+use crate::exchange::{self, Batch, Card, Creation, Exchange, Plan, Poll};
 use crate::http::answer::{Form, failure, without_body};
 use crate::refusal::{Code, Refusal};
 use crate::session::event::Span;
@@ -99,13 +99,19 @@ pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -
 }
 
 async fn answer<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
-    let (form, outcome) = match exchange::plan(desk, request) {
-        Plan::Answer(response) => return response.map(Body::Whole),
-        Plan::Card(asked) => (Card::FORM, card(host, desk, &asked).await.map(whole)),
-        Plan::Create(creation) => (Creation::FORM, create(host, &creation).await.map(whole)),
-        Plan::Call(exchange) => (exchange.form(), call(host, desk, exchange).await),
-    };
-    outcome.unwrap_or_else(|trouble| whole(told(host, form, trouble)))
+    match exchange::plan(desk, request) {
+        Plan::Answer(response) => whole(response),
+        Plan::Card(asked) => {
+            let answer = card(host, desk, &asked).await;
+            whole(answer.unwrap_or_else(|trouble| told(host, Card::FORM, trouble)))
+        }
+        Plan::Create(creation) => {
+            let answer = create(host, &creation).await;
+            whole(answer.unwrap_or_else(|trouble| told(host, Creation::FORM, trouble)))
+        }
+        Plan::Call(exchange) => call(host, desk, exchange).await,
+        Plan::Batch(batch) => whole(self::batch(host, desk, *batch).await),
+    }
 }
 
 fn whole(response: Response<Vec<u8>>) -> Response<Body> {
@@ -113,7 +119,7 @@ fn whole(response: Response<Vec<u8>>) -> Response<Body> {
 }
 
 /// What a caller is told of trouble.
-fn told<H: Host>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
+fn told<H: Host>(host: &H, form: Form<'_>, trouble: Trouble) -> Response<Vec<u8>> {
     let refusal = match trouble {
         Trouble::Refused(failed) => return failure(form, &failed.refusal, failed.echo.as_deref()),
         Trouble::Contended => Refusal::new(Code::Unavailable, "too many changes at once; try again"),
@@ -159,18 +165,53 @@ async fn create<H: Host>(host: &H, creation: &Creation) -> Answered<Vec<u8>> {
     Ok(Creation::answer(&begun))
 }
 
-async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Answered<Body> {
+async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Response<Body> {
+    match answered(host, desk, &mut exchange, None).await {
+        Ok(answer) => {
+            let (head, body) = answer.into_parts();
+            let body = body.map_or_else(|| Body::Stream(Stream::new(exchange)), Body::Whole);
+            Response::from_parts(head, body)
+        }
+        Err(trouble) => whole(told(host, exchange.form(), trouble)),
+    }
+}
+
+/// Calls one after the other. Together they wait no longer than one may.
+async fn batch<H: Host>(host: &H, desk: &Desk, mut batch: Batch) -> Response<Vec<u8>> {
+    let limit = i64::from(desk.config.blocking_limit_ms);
+    let end = host.now().plus_millis(limit);
+    while let Some(mut exchange) = batch.next() {
+        let answer = answered(host, desk, &mut exchange, Some(end)).await;
+        batch.add(match answer {
+            Ok(answer) => answer.map(Option::unwrap_or_default),
+            Err(trouble) => told(host, exchange.form(), trouble),
+        });
+    }
+    batch.answer()
+}
+
+/// The answer, without a body where it is a stream; after `end` nothing is waited for.
+async fn answered<H: Host>(
+    host: &H,
+    desk: &Desk,
+    exchange: &mut Exchange,
+    end: Option<Timestamp>,
+) -> Answered<Option<Vec<u8>>> {
     let seat = host.sessions().seat(exchange.session_id());
     let mut seat = seat.refreshed(host).await?;
-    transact(host, desk, &mut exchange, &mut seat).await?;
+    transact(host, desk, exchange, &mut seat).await?;
     loop {
-        match exchange.poll(desk, seat.session(), host.now())? {
-            Poll::Ready(response) => return Ok(whole(response)),
-            Poll::Stream(head) => return Ok(head.map(|()| Body::Stream(Stream::new(exchange)))),
-            Poll::Wait(_) if host.is_closing() => exchange.wait_no_longer(),
+        let now = host.now();
+        match exchange.poll(desk, seat.session(), now)? {
+            Poll::Ready(response) => return Ok(response.map(Some)),
+            Poll::Stream(head) => return Ok(head.map(|()| None)),
+            Poll::Wait(_) if host.is_closing() || end.is_some_and(|end| end <= now) => {
+                exchange.wait_no_longer()
+            }
             Poll::Wait(until) => {
                 let after = seat.session().map_or(0, Session::seq);
                 let absent = seat.leave();
+                let until = end.map_or(until, |end| end.min(until));
                 host.bell().wait(absent.id(), after, until).await;
                 seat = absent.refreshed(host).await?;
             }

@@ -32,7 +32,8 @@ impl Credential {
         let anonymous = desk.config().anonymous.as_ref();
         let anonymous = anonymous.filter(|it| {
             let own = tenant.is_none_or(|tenant| tenant == it.session_id);
-            own && matches!(target, Target::Core(..)) && !headers.contains_key(header::AUTHORIZATION)
+            own && matches!(target, Target::Core(..) | Target::Rpc)
+                && !headers.contains_key(header::AUTHORIZATION)
         });
         match anonymous {
             Some(anonymous) => Ok(Self::Anonymous(anonymous.clone())),

@@ -4,6 +4,7 @@
 //! an [`Exchange`] names, makes durable what it decides, and looks again when the session has moved on. Neither time
 //! nor randomness is taken from anywhere but the arguments, so that every host answers the same.
 
+mod batch;
 mod creation;
 mod credential;
 mod operation;
@@ -13,6 +14,7 @@ mod work;
 
 use http::{HeaderMap, Method, Request, Response};
 
+pub use batch::Batch;
 pub use creation::Creation;
 pub(crate) use creation::VERB as CREATE_SESSION;
 pub(crate) use credential::Credential;
@@ -23,6 +25,7 @@ use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
 use crate::http::conditional::Validators;
 use crate::http::route::{NoRoute, Route, Target, route};
+use crate::http::rpc::{self, Call, Calls};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
 use crate::session::event::Span;
 use crate::session::{Caller, Commit, Session};
@@ -41,6 +44,8 @@ pub enum Plan {
     Card(Card),
     /// A session.
     Call(Box<Exchange>),
+    /// A session, several times.
+    Batch(Box<Batch>),
     /// To create a session.
     Create(Creation),
 }
@@ -55,7 +60,7 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
         Ok(route) => route,
         Err(none) => return Plan::Answer(nowhere(&none)),
     };
-    let form = form(target.is_coordination());
+    let form = target.form();
     let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
     match target {
         Target::Options(allow) => Plan::Answer(answer::options(allow)),
@@ -71,29 +76,39 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
             Err(refusal) => refused(refusal),
         },
         target => match Credential::of(desk, request.headers(), &target, tenant.as_deref()) {
-            Ok(credential) => Plan::Call(Box::new(Exchange {
-                request,
-                tenant,
-                target,
-                credential,
-                entered: None,
-            })),
+            Ok(credential) => call(request, tenant, target, credential),
             Err(refusal) => refused(refusal),
         },
     }
 }
 
-const fn form(is_coordination: bool) -> Form {
-    if is_coordination {
-        Form::Coordination
-    } else {
-        Form::Core
-    }
+/// What it takes to answer somebody who may call.
+fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, credential: Credential) -> Plan {
+    let (request, ask) = match target {
+        Target::Rpc => {
+            let calls = rpc::read(&request);
+            let request = request.map(|_| Vec::new());
+            match calls {
+                Calls::One(call) => (request, Ask::Rpc(call)),
+                Calls::Batch(calls) => {
+                    return Plan::Batch(Box::new(Batch::new(request, tenant, credential, calls)));
+                }
+            }
+        }
+        target => (request, Ask::Http(target)),
+    };
+    Plan::Call(Box::new(Exchange {
+        request,
+        tenant,
+        ask,
+        credential,
+        entered: None,
+    }))
 }
 
 /// The answer to a request without a destination.
 fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
-    let mut response = failure(form(none.coordination), &none.refusal, None);
+    let mut response = failure(none.form, &none.refusal, None);
     if let Some(allow) = none.allow {
         answer::set(&mut response, "allow", allow);
     }
@@ -133,7 +148,7 @@ pub struct Card {
 
 impl Card {
     /// In whose form errors are written.
-    pub const FORM: Form = Form::Core;
+    pub const FORM: Form<'static> = Form::Core;
 
     /// The session.
     #[must_use]
@@ -160,9 +175,27 @@ impl Card {
 pub struct Exchange {
     request: Request<Vec<u8>>,
     tenant: Option<String>,
-    target: Target,
+    ask: Ask,
     credential: Credential,
     entered: Option<Entered>,
+}
+
+/// What is asked, in the binding that it came in.
+#[derive(Debug)]
+enum Ask {
+    /// By method and path.
+    Http(Target),
+    /// By an envelope.
+    Rpc(Call),
+}
+
+impl Ask {
+    const fn form(&self) -> Form<'_> {
+        match self {
+            Self::Http(target) => target.form(),
+            Self::Rpc(call) => Form::Rpc(call.id.as_ref()),
+        }
+    }
 }
 
 /// An exchange whose caller is known.
@@ -171,6 +204,16 @@ struct Entered {
     caller: Caller,
     work: Work,
     outcome: Option<Outcome>,
+}
+
+impl Entered {
+    const fn new(caller: Caller, work: Work) -> Self {
+        Self {
+            caller,
+            work,
+            outcome: None,
+        }
+    }
 }
 
 /// What looking for an answer came to.
@@ -195,8 +238,8 @@ impl Exchange {
 
     /// In whose form the answer is written.
     #[must_use]
-    pub const fn form(&self) -> Form {
-        form(self.target.is_coordination())
+    pub const fn form(&self) -> Form<'_> {
+        self.ask.form()
     }
 
     /// A refusal as the answer.
@@ -224,7 +267,10 @@ impl Exchange {
         };
         let Entered { caller, work, .. } = &entered;
         let session = still(session, caller)?;
-        let (commit, outcome) = work.decide(desk, session, caller, now, entropy)?;
+        let (commit, mut outcome) = work.decide(desk, session, caller, now, entropy)?;
+        if self.form() == Form::Rpc(None) {
+            outcome.wait_no_longer();
+        }
         self.entered = Some(Entered {
             outcome: Some(outcome),
             ..entered
@@ -240,7 +286,14 @@ impl Exchange {
         if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
             return Err(no_such_session().into());
         }
-        let work = match &self.target {
+        let target = match &self.ask {
+            Ask::Http(target) => target,
+            Ask::Rpc(call) => {
+                let work = Work::rpc(&self.request, session_id, desk, call, now)?;
+                return Ok(Entered::new(caller, work));
+            }
+        };
+        let work = match target {
             Target::Core(method, task) => {
                 Work::core(&self.request, session_id, desk, *method, task.as_deref(), now)?
             }
@@ -248,13 +301,9 @@ impl Exchange {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
-            Target::Card | Target::Options(_) => return Err(no_such_session().into()),
+            Target::Card | Target::Rpc | Target::Options(_) => return Err(no_such_session().into()),
         };
-        Ok(Entered {
-            caller,
-            work,
-            outcome: None,
-        })
+        Ok(Entered::new(caller, work))
     }
 
     /// Looks for the answer in the session as it stands.
@@ -270,7 +319,7 @@ impl Exchange {
         else {
             return Err(Refusal::unauthenticated().into());
         };
-        outcome.poll(desk, || still(session, caller), now)
+        outcome.poll(desk, self.ask.form(), || still(session, caller), now)
     }
 
     /// The commits that [`Poll::Log`] asked for, in order and without a gap; fewer where the log ends before.
@@ -293,7 +342,7 @@ impl Exchange {
                 outcome: Some(Outcome::Stream(stream)),
                 ..
             }) => match still(session, caller) {
-                Ok(session) => stream.advance(desk, session, now),
+                Ok(session) => stream.advance(desk, session, self.ask.form(), now),
                 Err(_) => Advance::End,
             },
             _ => Advance::End,

@@ -14,6 +14,7 @@ use crate::desk::Desk;
 use crate::extension::{Method, RequestContext, header as extensions};
 use crate::http::answer::{Form, success};
 use crate::http::read;
+use crate::http::rpc::Call;
 use crate::refusal::Refusal;
 use crate::session::{Answer, Caller, Commit, Session};
 use crate::time::Timestamp;
@@ -56,6 +57,7 @@ pub(super) enum Outcome {
 pub(super) type Decided = (Option<Commit>, Outcome);
 
 impl Work {
+    /// A core operation by its method and path.
     pub(super) fn core(
         request: &Request<Vec<u8>>,
         session_id: &str,
@@ -64,32 +66,63 @@ impl Work {
         task: Option<&str>,
         now: Timestamp,
     ) -> Result<Self, Failed> {
-        let requested = extensions::parse(request.headers().get_all(extensions::NAME));
-        let mut params = core_params(request, session_id).map_err(|refusal| {
-            // A refusal that comes before all that is asked for is known still says what the header activates.
-            let context = RequestContext {
-                method: Some(method),
-                now,
-                tenant: Some(session_id.to_owned()),
-            };
-            let active = desk.registry().activate(&requested, &context).ok();
-            Failed {
-                echo: active.and_then(|active| active.echo()),
-                refusal,
-            }
-        })?;
-        if let Some(task) = task {
-            let name = if method.name().contains("PushNotificationConfig") {
-                "taskId"
+        let read = || {
+            read::check_version(request)?;
+            let mut params = if matches!(*request.method(), http::Method::GET | http::Method::HEAD) {
+                read::query_params(request)
             } else {
-                "id"
+                read::body(request)?
             };
-            params.insert(name.to_owned(), json!(task));
+            if let Some(task) = task {
+                let name = if method.name().contains("PushNotificationConfig") {
+                    "taskId"
+                } else {
+                    "id"
+                };
+                params.insert(name.to_owned(), json!(task));
+            }
+            Self::operation(request, session_id, method, params)
+        };
+        read().map_err(|refusal| early(request, session_id, desk, Some(method), now, refusal))
+    }
+
+    /// The same by its envelope.
+    pub(super) fn rpc(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        desk: &Desk,
+        call: &Call,
+        now: Timestamp,
+    ) -> Result<Self, Failed> {
+        let called = call.operation();
+        let method = called.as_ref().ok().map(|(method, _)| *method);
+        let read = || {
+            call.check()?;
+            // Before the method is looked for: whoever speaks an older version does not know its name.
+            read::check_version(request)?;
+            let (method, params) = called?;
+            Self::operation(request, session_id, method, params)
+        };
+        read().map_err(|refusal| early(request, session_id, desk, method, now, refusal))
+    }
+
+    /// A core operation with its request object.
+    fn operation(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        method: Method,
+        params: Map<String, Value>,
+    ) -> Result<Self, Refusal> {
+        match params.get("tenant") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(named)) if named.is_empty() || named == session_id => {}
+            Some(Value::String(_)) => return Err(no_such_session()),
+            Some(_) => return Err(Refusal::invalid("tenant", "expected a string")),
         }
         Ok(Self::Core {
             method,
             params,
-            requested,
+            requested: extensions::parse(request.headers().get_all(extensions::NAME)),
             known: read::last_event_id(request.headers()).and_then(agent::stream::known),
         })
     }
@@ -205,12 +238,13 @@ impl Outcome {
     pub(super) fn poll<'a>(
         &mut self,
         desk: &Desk,
+        form: Form<'_>,
         session: impl FnOnce() -> Result<&'a Session, Refusal>,
         now: Timestamp,
     ) -> Result<Poll, Failed> {
         match self {
             Self::Follow(follow) => Ok(match follow.poll(desk, session()?, now)? {
-                agent::Poll::Ready(value, echo) => Poll::Ready(success(Form::Core, &value, echo.as_deref())),
+                agent::Poll::Ready(value, echo) => Poll::Ready(success(form, &value, echo.as_deref())),
                 agent::Poll::Wait(until) => Poll::Wait(until),
             }),
             Self::Answer(answer, echo) => {
@@ -219,6 +253,9 @@ impl Outcome {
             }
             Self::Read(reading) => reading.poll(session()?, now),
             Self::Recall(recall) => recall.poll(),
+            Self::Stream(stream) if form == Form::Rpc(None) => {
+                Ok(Poll::Ready(success(form, &Value::Null, stream.echo())))
+            }
             Self::Stream(stream) => Ok(Poll::Stream(stream.head())),
         }
     }
@@ -240,19 +277,25 @@ impl Outcome {
     }
 }
 
-/// The request object of a core operation, from the body or the query.
-fn core_params(request: &Request<Vec<u8>>, session_id: &str) -> Result<Map<String, Value>, Refusal> {
-    read::check_version(request)?;
-    let params = if matches!(*request.method(), http::Method::GET | http::Method::HEAD) {
-        read::query_params(request)
-    } else {
-        read::body(request)?
+/// A refusal that comes before all that is asked for is known: it says all the same what the header activates.
+fn early(
+    request: &Request<Vec<u8>>,
+    session_id: &str,
+    desk: &Desk,
+    method: Option<Method>,
+    now: Timestamp,
+    refusal: Refusal,
+) -> Failed {
+    let requested = extensions::parse(request.headers().get_all(extensions::NAME));
+    let context = RequestContext {
+        method,
+        now,
+        tenant: Some(session_id.to_owned()),
     };
-    match params.get("tenant") {
-        None | Some(Value::Null) => Ok(params),
-        Some(Value::String(named)) if named.is_empty() || named == session_id => Ok(params),
-        Some(Value::String(_)) => Err(no_such_session()),
-        Some(_) => Err(Refusal::invalid("tenant", "expected a string")),
+    let active = desk.registry().activate(&requested, &context).ok();
+    Failed {
+        echo: active.and_then(|active| active.echo()),
+        refusal,
     }
 }
 

@@ -5,4 +5,5 @@ pub mod conditional;
 pub mod date;
 pub mod read;
 pub mod route;
+pub mod rpc;
 pub mod sse;

@@ -29,7 +29,10 @@ const PUBLIC: &str = "0460FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E
                       7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299";
 
 fn bytes(hex: &str) -> Vec<u8> {
-    let pairs = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
+    let pairs = hex
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| std::str::from_utf8(pair).unwrap());
     pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
 }
 
@@ -50,7 +53,11 @@ fn call(desk: &Desk, line: &str, token: &str, body: &Value) -> (u16, Value) {
     if !token.is_empty() {
         request = request.header("authorization", format!("Bearer {token}"));
     }
-    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
     let answer = Http::new(desk.url()).call(request.body(body.into_bytes()).unwrap());
     let answer = answer.unwrap();
     let body = serde_json::from_slice(answer.body()).unwrap();
@@ -90,7 +97,10 @@ fn whoever_has_the_public_key_can_check_a_card() {
     let public = card(&desk, CARD, "");
     let header = URL_SAFE_NO_PAD.decode(public["signatures"][0]["protected"].as_str().unwrap());
     let header: Value = serde_json::from_slice(&header.unwrap()).unwrap();
-    assert_eq!((&header["alg"], &header["typ"]), (&json!("ES256"), &json!("JOSE")));
+    assert_eq!(
+        (&header["alg"], &header["typ"]),
+        (&json!("ES256"), &json!("JOSE"))
+    );
     assert_eq!(header["kid"].as_str().map(str::len), Some(43));
     // The same card has the same signature, and so the same tag.
     assert_eq!(card(&desk, CARD, ""), public);
@@ -121,10 +131,20 @@ fn what_a_file_says_of_the_card_is_shown_and_the_command_line_comes_before_it() 
     let skill = json!({"id": "bake", "name": "Bake", "description": "Bread.", "tags": ["bread"]});
     let document = json!({"name": "Bakery", "description": "Bakes.", "skills": [skill]});
     let file = write(&scratch, "card.json", &document.to_string());
-    let options = ["--card", &file, "--description", "Bakes at night.", "--input-mode", "text/markdown"];
+    let options = [
+        "--card",
+        &file,
+        "--description",
+        "Bakes at night.",
+        "--input-mode",
+        "text/markdown",
+    ];
     let desk = Desk::start(&scratch.data(), &options);
     let card = card(&desk, CARD, "");
-    assert_eq!((&card["name"], &card["skills"]), (&json!("Bakery"), &json!([skill])));
+    assert_eq!(
+        (&card["name"], &card["skills"]),
+        (&json!("Bakery"), &json!([skill]))
+    );
     assert_eq!(card["description"], "Bakes at night.");
     assert_eq!(card["defaultInputModes"][2], "text/markdown");
     desk.stop();

@@ -79,7 +79,7 @@ impl Dispatch<'_> {
         session: Option<&str>,
     ) -> Result<Response> {
         let Some(session) = session else {
-            return exchange::answer(&Rc::new(Front::new()), self.desk, request).await;
+            return exchange::answer(&Rc::new(Front::new()), self.env, self.desk, request).await;
         };
         // Whatever comes in is handed on as it is, the entry's request id included.
         let ask = async {
@@ -109,6 +109,7 @@ fn shown_route(head: &http::Request<()>) -> String {
     match route(head.method(), head.uri().path()).map(|route| route.target) {
         Ok(Target::Card) => "agent-card".to_owned(),
         Ok(Target::Core(method, _)) => method.name().to_owned(),
+        Ok(Target::Rpc) => "json-rpc".to_owned(),
         Ok(Target::Extension { path, segment }) => shown(&format!("{path}/{segment}")),
         Ok(Target::Options(_)) => "options".to_owned(),
         Ok(Target::Operator(verb)) => shown(&format!("operator/v1/{verb}")),

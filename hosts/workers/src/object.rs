@@ -48,7 +48,7 @@ impl DurableObject for Session {
     async fn fetch(&self, request: Request) -> Result<Response> {
         let head = exchange::head(&request)?;
         match settings::desk(&self.env, &request.url()?, &head).await {
-            Ok(desk) => exchange::answer(&self.place, &desk, request).await,
+            Ok(desk) => exchange::answer(&self.place, &self.env, &desk, request).await,
             Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&head)),
         }
     }

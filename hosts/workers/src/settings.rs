@@ -69,14 +69,40 @@ thread_local! {
 pub async fn desk<B>(env: &Env, url: &Url, head: &http::Request<B>) -> Result<Rc<Desk>, String> {
     let origin = url.origin().ascii_serialization();
     let plain = made(&DESK, &origin, None, || config(env, &origin))?;
-    if !shows_a_card(head) {
-        return Ok(plain);
+    if shows_a_card(head) {
+        shown(env, &origin, plain).await
+    } else {
+        Ok(plain)
     }
+}
+
+/// The desk for a request whose body says what it asks for: another than `plain` where that is a card.
+///
+/// # Errors
+/// As [`desk`] has.
+pub async fn desk_of_body<B>(
+    env: &Env,
+    url: &Url,
+    head: &http::Request<B>,
+    body: &[u8],
+    plain: &Rc<Desk>,
+) -> Result<Rc<Desk>, String> {
+    let name = Method::GetExtendedAgentCard.name().as_bytes();
+    let target = route(head.method(), head.uri().path()).map(|route| route.target);
+    if target == Ok(Target::Rpc) && body.windows(name.len()).any(|bytes| bytes == name) {
+        shown(env, &url.origin().ascii_serialization(), Rc::clone(plain)).await
+    } else {
+        Ok(Rc::clone(plain))
+    }
+}
+
+/// A desk whose card says what the directory has of it, as far as that is to be had.
+async fn shown(env: &Env, origin: &str, plain: Rc<Desk>) -> Result<Rc<Desk>, String> {
     let Some(text) = Directory::new(env).card().await else {
         return Ok(plain);
     };
     match Document::parse(text.as_bytes()) {
-        Ok(document) => made(&SHOWN, &origin, Some(text), || {
+        Ok(document) => made(&SHOWN, origin, Some(text), || {
             Ok(Config {
                 card: document,
                 // When the document last changed is not known.

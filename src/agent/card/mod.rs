@@ -13,6 +13,7 @@ use crate::a2a::card::{
 };
 use crate::a2a::{PROTOCOL_VERSION, Part};
 use crate::desk::Desk;
+use crate::http::route::RPC;
 use crate::refusal::{Code, Refusal};
 
 pub use document::{DOCUMENT_LIMIT, Document, DocumentError, Extended, MEMBERS};
@@ -106,7 +107,16 @@ pub(super) fn check_media_types(desk: &Desk, parts: &[Part]) -> Result<(), Refus
     Ok(())
 }
 
-/// The card for everybody; with a tenant its interface names that session, to be sent with every request.
+fn interface(url: String, binding: &str, tenant: Option<&str>) -> AgentInterface {
+    AgentInterface {
+        url,
+        protocol_binding: binding.to_owned(),
+        protocol_version: PROTOCOL_VERSION.to_owned(),
+        tenant: tenant.map(str::to_owned),
+    }
+}
+
+/// The card for everybody; with a tenant its interfaces name that session, to be sent with every request.
 #[must_use]
 pub fn card(desk: &Desk, tenant: Option<&str>) -> Value {
     signed(desk, &unsigned(desk, tenant))
@@ -159,12 +169,10 @@ fn unsigned(desk: &Desk, tenant: Option<&str>) -> AgentCard {
     let mut card = AgentCard {
         name: said(&document.name, &config.name),
         description: said(&document.description, &config.description),
-        supported_interfaces: vec![AgentInterface {
-            url: config.base_url.clone(),
-            protocol_binding: "HTTP+JSON".to_owned(),
-            protocol_version: PROTOCOL_VERSION.to_owned(),
-            tenant: tenant.map(str::to_owned),
-        }],
+        supported_interfaces: vec![
+            interface(config.base_url.clone(), "HTTP+JSON", tenant),
+            interface(format!("{}/{RPC}", config.base_url), "JSONRPC", tenant),
+        ],
         provider: document.provider.clone(),
         version: said(&document.version, &config.version),
         documentation_url: document.documentation_url.clone(),

@@ -21,7 +21,10 @@ fn every_card_says_what_the_document_says() {
     let of_session = format!("GET /{}/.well-known/agent-card.json", party.session.id);
     for line in [CARD, of_session.as_str()] {
         let card = party.caller.call(line, "", &Value::Null).ok();
-        assert_eq!((&card["name"], &card["skills"]), (&json!("Bakery"), &json!([skill("Bake")])));
+        assert_eq!(
+            (&card["name"], &card["skills"]),
+            (&json!("Bakery"), &json!([skill("Bake")]))
+        );
         assert_eq!(card["capabilities"]["extendedAgentCard"], true);
     }
     let line = "GET /extendedAgentCard";
@@ -36,13 +39,22 @@ fn a_document_that_is_no_good_is_noted_and_not_shown() {
     let party = Party::new(&Deployment::default().card(r#"{"nam": "Bakery"}"#));
     let card = party.caller.call(CARD, "", &Value::Null).ok();
     assert_eq!(card["name"], "a2a-edge");
-    assert!(party.running.line_with(&["\"event\":\"card\"", "nam: expected"]).is_some());
+    assert!(
+        party
+            .running
+            .line_with(&["\"event\":\"card\"", "nam: expected"])
+            .is_some()
+    );
 }
 
 #[test]
 fn a_directory_that_fails_shows_the_card_of_the_settings() {
     let document = json!({"name": "Bakery"}).to_string();
-    let party = Party::new(&Deployment::default().directory(Directory::Failing).card(&document));
+    let party = Party::new(
+        &Deployment::default()
+            .directory(Directory::Failing)
+            .card(&document),
+    );
     let card = party.caller.call(CARD, "", &Value::Null).ok();
     assert_eq!(card["name"], "a2a-edge");
 }
@@ -62,7 +74,8 @@ fn an_old_document_makes_no_credential_and_no_claim_wrong() {
     let shown = || party.caller.call(CARD, "", &Value::Null).ok()["description"].clone();
     assert_eq!(shown(), "Anybody may do anything.");
     let owner = &party.session.owner;
-    let [first, second] = ["First", "Second"].map(|name| Session::admit(&party.caller, owner, "member", name));
+    let [first, second] =
+        ["First", "Second"].map(|name| Session::admit(&party.caller, owner, "member", name));
     let claim = json!({"resourceId": "src/**", "claimType": "exclusive"});
     let acquire = |token: &str| party.caller.coordinate(token, "claims:acquire", &claim);
     let held = acquire(&first.0).ok();
@@ -75,12 +88,18 @@ fn an_old_document_makes_no_credential_and_no_claim_wrong() {
     let revoke = json!({"participantId": first.1});
     party.caller.operate(owner, "participants:revoke", &revoke);
     for line in ["GET /tasks", "GET /extendedAgentCard"] {
-        assert_eq!(party.caller.call(line, &first.0, &Value::Null).status, 401, "{line}");
+        assert_eq!(
+            party.caller.call(line, &first.0, &Value::Null).status,
+            401,
+            "{line}"
+        );
         assert_eq!(party.caller.call(line, "", &Value::Null).status, 401, "{line}");
     }
     assert_eq!(acquire(&first.0).status, 401);
     // A member decides nothing, whatever a card says of it.
-    let decide = party.caller.call("POST /operator/v1/tasks:list", &second.0, &json!({}));
+    let decide = party
+        .caller
+        .call("POST /operator/v1/tasks:list", &second.0, &json!({}));
     assert_eq!(decide.status, 404);
     assert_eq!(shown(), "Anybody may do anything.");
 }

@@ -28,7 +28,10 @@ fn a_card_of_a_session_in_the_directory_does_not_wake_its_object() {
     assert!(told.is_some(), "{:?}", party.running.lines());
     let from_directory = party.caller.call(&card(session), "", &Value::Null).ok();
     let asked = calls(&party, "GET").into_iter().map(|call| text(&call["key"]));
-    assert_eq!(asked.collect::<Vec<_>>(), ["card".to_owned(), format!("session/{session}")]);
+    assert_eq!(
+        asked.collect::<Vec<_>>(),
+        ["card".to_owned(), format!("session/{session}")]
+    );
     // The same card as the object's.
     let other = Party::new(&Deployment::default().directory(Directory::Stale));
     let from_object = other.caller.call(&card(&other.session.id), "", &Value::Null).ok();
