@@ -26,7 +26,7 @@ use a2a_edge::store::{
     CommitOutcome, Fault, Faulty, HeadSwap, Loaded, Memory, Record, Snapshot, Store, StoreError,
 };
 use fleet::{CREATE, Fleet, Journal, log, settled, store, verify, whole_story};
-use hosts::{COORDINATION, OPERATOR, Process, Running, World, run, yield_once};
+use hosts::{COORDINATION, OPERATOR, Process, Running, WORK, World, run, yield_once};
 use pollster::block_on;
 use random::Random;
 use serde_json::json;

@@ -66,24 +66,8 @@ impl Work {
         task: Option<&str>,
         now: Timestamp,
     ) -> Result<Self, Failed> {
-        let read = || {
-            read::check_version(request)?;
-            let mut params = if matches!(*request.method(), http::Method::GET | http::Method::HEAD) {
-                read::query_params(request)
-            } else {
-                read::body(request)?
-            };
-            if let Some(task) = task {
-                let name = if method.name().contains("PushNotificationConfig") {
-                    "taskId"
-                } else {
-                    "id"
-                };
-                params.insert(name.to_owned(), json!(task));
-            }
-            Self::operation(request, session_id, method, params)
-        };
-        read().map_err(|refusal| early(request, session_id, desk, Some(method), now, refusal))
+        Self::by_path(request, session_id, method, task)
+            .map_err(|refusal| early(request, session_id, desk, Some(method), now, refusal))
     }
 
     /// The same by its envelope.
@@ -94,16 +78,41 @@ impl Work {
         call: &Call,
         now: Timestamp,
     ) -> Result<Self, Failed> {
-        let called = call.operation();
-        let method = called.as_ref().ok().map(|(method, _)| *method);
-        let read = || {
-            call.check()?;
-            // Before the method is looked for: whoever speaks an older version does not know its name.
-            read::check_version(request)?;
-            let (method, params) = called?;
-            Self::operation(request, session_id, method, params)
+        Self::by_envelope(request, session_id, call).map_err(|refusal| {
+            let method = call.operation().ok().map(|(method, _)| method);
+            early(request, session_id, desk, method, now, refusal)
+        })
+    }
+
+    fn by_path(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        method: Method,
+        task: Option<&str>,
+    ) -> Result<Self, Refusal> {
+        read::check_version(request)?;
+        let mut params = if matches!(*request.method(), http::Method::GET | http::Method::HEAD) {
+            read::query_params(request)
+        } else {
+            read::body(request)?
         };
-        read().map_err(|refusal| early(request, session_id, desk, method, now, refusal))
+        if let Some(task) = task {
+            let name = if method.name().contains("PushNotificationConfig") {
+                "taskId"
+            } else {
+                "id"
+            };
+            params.insert(name.to_owned(), json!(task));
+        }
+        Self::operation(request, session_id, method, params)
+    }
+
+    fn by_envelope(request: &Request<Vec<u8>>, session_id: &str, call: &Call) -> Result<Self, Refusal> {
+        call.check()?;
+        // Before the method is looked for: whoever speaks an older version does not know its name.
+        read::check_version(request)?;
+        let (method, params) = call.operation()?;
+        Self::operation(request, session_id, method, params)
     }
 
     /// A core operation with its request object.
@@ -277,7 +286,7 @@ impl Outcome {
     }
 }
 
-/// A refusal that comes before all that is asked for is known: it says all the same what the header activates.
+/// A refusal that comes before all that is asked for is known: it still says what the header activates.
 fn early(
     request: &Request<Vec<u8>>,
     session_id: &str,
