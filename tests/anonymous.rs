@@ -74,6 +74,28 @@ fn without_a_credential_one_acts_as_the_named_client() {
 }
 
 #[test]
+fn both_bindings_are_open_to_it_and_the_extended_card_in_neither() {
+    let (mut bench, _) = open();
+    bench.reconfigure(|config| config.card.extended = Some(Default::default()));
+    let rpc = |method: &str| json!({"jsonrpc": "2.0", "id": 1, "method": method});
+    let listed = call(&bench, "POST /rpc", &rpc("ListTasks")).ok();
+    assert_eq!(listed["result"]["totalSize"], 0);
+    let batch = call(
+        &bench,
+        "POST /rpc",
+        &json!([rpc("ListTasks"), rpc("GetExtendedAgentCard")]),
+    );
+    let answers = batch.ok();
+    assert_eq!(answers[0]["result"]["totalSize"], 0);
+    assert_eq!(answers[1]["error"]["data"][0]["reason"], "UNAUTHENTICATED");
+    assert_eq!(
+        call(&bench, "POST /rpc", &rpc("GetExtendedAgentCard")).status,
+        401
+    );
+    assert_eq!(call(&bench, "POST /nowhere/rpc", &rpc("ListTasks")).status, 401);
+}
+
+#[test]
 fn it_sees_no_task_of_anybody_else() {
     let (bench, _) = open();
     let other = bench.admit("client");
