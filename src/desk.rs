@@ -12,6 +12,7 @@ use crate::extension::{Builder, Extension, Operation, Operations, Registry, Regi
 use crate::guard::Reach;
 use crate::session::SessionLimits;
 use crate::session::credential::SecretDigest;
+use crate::time::Timestamp;
 
 /// The longest a blocking send waits unless configured otherwise, in milliseconds.
 pub const BLOCKING_LIMIT_MS: u32 = 60_000;
@@ -30,6 +31,9 @@ pub struct Config {
     pub description: String,
     /// The agent's own version, on its card.
     pub version: String,
+    /// When the card last changed, as its `Last-Modified` tells: for as long as a host serves these settings it must
+    /// stay the same. `None`: nothing is told.
+    pub card_modified: Option<Timestamp>,
     /// The operator's token, which creates sessions; without one no session is created over HTTP.
     pub operator_token: Option<String>,
     /// The longest a blocking send waits, in milliseconds.
@@ -53,6 +57,7 @@ impl Default for Config {
             description: "A task desk: takes questions and handoffs of work, and tells how they stand"
                 .to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            card_modified: None,
             operator_token: None,
             blocking_limit_ms: BLOCKING_LIMIT_MS,
             streaming: true,

@@ -9,11 +9,11 @@ pub mod place;
 mod sessions;
 mod stream;
 
-use http::{Request, Response};
+use http::{Method, Request, Response};
 
 use crate::agent::Failed;
 use crate::exchange::{self, Batch, Card, Creation, Exchange, Plan, Poll};
-use crate::http::answer::{Form, failure};
+use crate::http::answer::{Form, failure, without_body};
 use crate::refusal::{Code, Refusal};
 use crate::session::event::Span;
 use crate::session::{Commit, Session};
@@ -97,6 +97,16 @@ type Answered<B> = Result<Response<B>, Trouble>;
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
 pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
+    if request.method() != Method::HEAD {
+        return answer(host, desk, request).await;
+    }
+    let (head, body) = answer(host, desk, request).await.into_parts();
+    // Of a stream nothing was read yet: it is over before it began.
+    let body = body.into_whole().unwrap_or_default();
+    whole(without_body(Response::from_parts(head, body)))
+}
+
+async fn answer<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
     match exchange::plan(desk, request) {
         Plan::Answer(response) => whole(response),
         Plan::Card(asked) => {

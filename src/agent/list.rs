@@ -90,7 +90,7 @@ impl Page {
         });
         let mut page = Self {
             caller: call.caller.clone(),
-            context_id: decoder.text(params, "contextId", ""),
+            context_id: decoder.context_id(params, ""),
             state,
             since,
             size,

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::card::check_media_types;
 use super::view::{Shape, history_length};
 use super::{Begun, Call, Goal, decide, hook, push};
 use crate::a2a::decode::{Decoder, member};
@@ -120,6 +121,7 @@ pub(super) fn send(
                     Some(WorkRequest::Status { task }) => *task,
                     _ => None,
                 };
+                check_media_types(&message.parts)?;
                 let answer = status(session, call, task);
                 return Ok((None, params, Goal::Message(Box::new(answer))));
             }
@@ -137,6 +139,7 @@ pub(super) fn send(
         },
     };
     let inbound = inbound::inbound(&message.parts)?;
+    check_media_types(&message.parts)?;
     let recognised = active.work || active.envelope;
     let body = Value::Object(call.params.clone());
     let send = Send {

@@ -56,6 +56,28 @@ pub fn set<B>(response: &mut Response<B>, name: &'static str, value: &str) {
     }
 }
 
+/// The answer to a HEAD: that to a GET, but for its body (RFC 9110, §9.3.2). One that has no body stays as it is.
+#[must_use]
+pub fn without_body(mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+    let length = response.body().len();
+    if length > 0 {
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length.into());
+        response.body_mut().clear();
+    }
+    response
+}
+
+/// What may be done at a path: the answer to an OPTIONS (RFC 9110, §9.3.7).
+#[must_use]
+pub fn options(allow: &str) -> Response<Vec<u8>> {
+    let mut response = Response::new(Vec::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    set(&mut response, "allow", allow);
+    response
+}
+
 /// A result, with the extensions that were active.
 #[must_use]
 pub fn success(form: Form<'_>, body: &Value, echo: Option<&str>) -> Response<Vec<u8>> {

@@ -37,6 +37,8 @@ pub enum Target {
     },
     /// A verb of the owner, `{resource}:{verb}`.
     Operator(String),
+    /// What may be done at the path: the methods that it takes.
+    Options(&'static str),
 }
 
 impl Target {
@@ -44,7 +46,7 @@ impl Target {
     #[must_use]
     pub const fn form(&self) -> Form<'static> {
         match self {
-            Self::Card | Self::Core(..) => Form::Core,
+            Self::Card | Self::Core(..) | Self::Options(_) => Form::Core,
             Self::Rpc => Form::Rpc(Some(&serde_json::Value::Null)),
             Self::Extension { .. } | Self::Operator(_) => Form::Coordination,
         }
@@ -98,7 +100,16 @@ pub(super) fn unescape(segment: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Finds the destination of a request. One trailing slash is forgiven.
+/// What a path takes that is only read.
+const READ: &str = "GET, HEAD, OPTIONS";
+/// What a path takes that does something.
+const ACT: &str = "POST, OPTIONS";
+/// What a path takes that is read, and does something.
+const READ_OR_ACT: &str = "GET, HEAD, POST, OPTIONS";
+/// What a path takes that is read, and removed.
+const READ_OR_REMOVE: &str = "GET, HEAD, DELETE, OPTIONS";
+
+/// Finds the destination of a request. One trailing slash is forgiven. A HEAD goes where a GET does.
 ///
 /// # Errors
 /// 404 for a path that nothing answers to, 405 with the allowed methods for one that does not take the method.
@@ -128,6 +139,9 @@ pub fn route(verb: &Verb, path: &str) -> Result<Route, NoRoute> {
 /// What a path without its tenant calls, or `None` if nothing answers to it.
 fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
     let only = |allow: &'static str, target: Target| {
+        if *verb == Verb::OPTIONS {
+            return Ok(Target::Options(allow));
+        }
         if allow.split(", ").any(|allowed| allowed == verb.as_str()) {
             return Ok(target);
         }
@@ -148,23 +162,23 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
         |allow, method, task: &str| Some(only(allow, Target::Core(method, vec![("id", task.to_owned())])));
     let configs = |method, task: &str| {
         let named = vec![("taskId", task.to_owned())];
-        Some(only("GET, POST", Target::Core(method, named)))
+        Some(only(READ_OR_ACT, Target::Core(method, named)))
     };
     let config = |method, task: &str, id: &str| {
         let named = vec![("taskId", task.to_owned()), ("id", id.to_owned())];
-        Some(only("GET, DELETE", Target::Core(method, named)))
+        Some(only(READ_OR_REMOVE, Target::Core(method, named)))
     };
     match segments {
-        [".well-known", "agent-card.json"] => Some(only("GET, HEAD", Target::Card)),
-        [RPC] => Some(only("POST", Target::Rpc)),
-        ["message:send"] => core("POST", Method::SendMessage),
-        ["message:stream"] => core("POST", Method::SendStreamingMessage),
-        ["extendedAgentCard"] => core("GET", Method::GetExtendedAgentCard),
-        ["tasks"] => core("GET", Method::ListTasks),
+        [".well-known", "agent-card.json"] => Some(only(READ, Target::Card)),
+        [RPC] => Some(only(ACT, Target::Rpc)),
+        ["message:send"] => core(ACT, Method::SendMessage),
+        ["message:stream"] => core(ACT, Method::SendStreamingMessage),
+        ["extendedAgentCard"] => core(READ, Method::GetExtendedAgentCard),
+        ["tasks"] => core(READ, Method::ListTasks),
         ["tasks", task] => match task.rsplit_once(':') {
-            Some((task, "cancel")) => of_task("POST", Method::CancelTask, task),
-            Some((task, "subscribe")) => of_task("GET, POST", Method::SubscribeToTask, task),
-            _ => of_task("GET", Method::GetTask, task),
+            Some((task, "cancel")) => of_task(ACT, Method::CancelTask, task),
+            Some((task, "subscribe")) => of_task(READ_OR_ACT, Method::SubscribeToTask, task),
+            _ => of_task(READ, Method::GetTask, task),
         },
         ["tasks", task, "pushNotificationConfigs"] if *verb == Verb::POST => {
             configs(Method::CreateTaskPushNotificationConfig, task)
@@ -177,17 +191,13 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
             config(Method::GetTaskPushNotificationConfig, task, id)
         }
         ["extensions", name, version, segment] => Some(only(
-            if segment.ends_with(":stream") {
-                "GET"
-            } else {
-                "POST"
-            },
+            if segment.ends_with(":stream") { READ } else { ACT },
             Target::Extension {
                 path: format!("extensions/{name}/{version}"),
                 segment: (*segment).to_owned(),
             },
         )),
-        ["operator", "v1", segment] => Some(only("POST", Target::Operator((*segment).to_owned()))),
+        ["operator", "v1", segment] => Some(only(ACT, Target::Operator((*segment).to_owned()))),
         _ => None,
     }
 }
@@ -335,16 +345,34 @@ mod tests {
             assert_eq!((none.refusal.status(), none.allow), (404, None), "{path}");
         }
         for (verb, path, allow) in [
-            (Verb::GET, "/message:send", "POST"),
-            (Verb::PUT, "/tasks", "GET"),
-            (Verb::DELETE, "/tasks/t", "GET"),
-            (Verb::GET, "/tasks/t:cancel", "POST"),
+            (Verb::GET, "/message:send", "POST, OPTIONS"),
+            (Verb::HEAD, "/message:send", "POST, OPTIONS"),
+            (Verb::PUT, "/tasks", "GET, HEAD, OPTIONS"),
+            (Verb::DELETE, "/tasks/t", "GET, HEAD, OPTIONS"),
+            (Verb::GET, "/tasks/t:cancel", "POST, OPTIONS"),
+            (Verb::PUT, "/tasks/t:subscribe", "GET, HEAD, POST, OPTIONS"),
+            (
+                Verb::PUT,
+                "/tasks/t/pushNotificationConfigs",
+                "GET, HEAD, POST, OPTIONS",
+            ),
+            (
+                Verb::POST,
+                "/tasks/t/pushNotificationConfigs/c",
+                "GET, HEAD, DELETE, OPTIONS",
+            ),
             (
                 Verb::PUT,
                 "/extensions/session-coordination/v1/requests:list",
-                "POST",
+                "POST, OPTIONS",
             ),
-            (Verb::POST, "/.well-known/agent-card.json", "GET, HEAD"),
+            (
+                Verb::POST,
+                "/extensions/session-coordination/v1/events:stream",
+                "GET, HEAD, OPTIONS",
+            ),
+            (Verb::GET, "/operator/v1/tasks:list", "POST, OPTIONS"),
+            (Verb::POST, "/.well-known/agent-card.json", "GET, HEAD, OPTIONS"),
         ] {
             let wrong = route(&verb, path).unwrap_err();
             assert_eq!(
@@ -352,6 +380,24 @@ mod tests {
                 (405, Some(allow)),
                 "{path}"
             );
+            let options = route(&Verb::OPTIONS, path).unwrap();
+            assert_eq!(options.target, Target::Options(allow), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_head_goes_where_a_get_does() {
+        for path in [
+            "/.well-known/agent-card.json",
+            "/tasks",
+            "/s1/tasks/t",
+            "/tasks/t:subscribe",
+            "/tasks/t/pushNotificationConfigs",
+            "/tasks/t/pushNotificationConfigs/c",
+            "/extendedAgentCard",
+            "/extensions/session-coordination/v1/events:stream",
+        ] {
+            assert_eq!(route(&Verb::HEAD, path), route(&Verb::GET, path), "{path}");
         }
     }
 }

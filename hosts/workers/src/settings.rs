@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use a2a_edge::guard::Reach;
 use a2a_edge::serve::{Config, ConfigError, Desk};
+use a2a_edge::time::{NotATime, Timestamp};
+use serde_json::Value;
 use worker::{Env, Url};
 
 /// The secret that creates sessions.
@@ -18,6 +20,10 @@ const NAME: &str = "A2A_EDGE_NAME";
 const DESCRIPTION: &str = "A2A_EDGE_DESCRIPTION";
 /// The agent's own version, on its card.
 const VERSION: &str = "A2A_EDGE_VERSION";
+/// When the agent's card last changed, as an RFC 3339 time; the time of the deployment unless it is set.
+const CARD_MODIFIED: &str = "A2A_EDGE_CARD_MODIFIED";
+/// The binding that tells which deployment this is.
+const DEPLOYMENT: &str = "CF_VERSION_METADATA";
 /// The longest that a send waits for its task, in seconds.
 const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
 /// How much each session may hold: limits such as `live-claims=500`, with commas between them.
@@ -104,6 +110,7 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         name: set(env, NAME).unwrap_or(defaults.name),
         description: set(env, DESCRIPTION).unwrap_or(defaults.description),
         version: set(env, VERSION).unwrap_or(defaults.version),
+        card_modified: card_modified(env)?,
         operator_token: Some(operator_token),
         blocking_limit_ms: millis(env, WAIT_LIMIT)?.unwrap_or(defaults.blocking_limit_ms),
         streaming,
@@ -111,6 +118,19 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         webhooks,
         limits,
     })
+}
+
+/// When the card last changed, unless neither a variable nor the platform tells.
+fn card_modified(env: &Env) -> Result<Option<Timestamp>, String> {
+    if let Some(text) = set(env, CARD_MODIFIED) {
+        let time = text
+            .parse()
+            .map_err(|rule: NotATime| fault(CARD_MODIFIED, rule))?;
+        return Ok(Some(time));
+    }
+    let deployment = env.object_var::<Value>(DEPLOYMENT).ok();
+    let time = deployment.and_then(|it| it.get("timestamp")?.as_str()?.parse().ok());
+    Ok(time)
 }
 
 /// A variable's or secret's text; an empty one is as good as none.

@@ -20,7 +20,7 @@ use crate::delivery;
 use crate::failure::{Failure, exit};
 use crate::host::Native;
 use crate::outbound::Webhooks;
-use crate::server::log::{Format, Level, Log};
+use crate::server::log::{self, Format, Level, Log};
 use crate::server::{Limits, Server, signals};
 
 const EXAMPLES: &str = "\
@@ -201,6 +201,7 @@ impl Serve {
             base_url: public.unwrap_or_else(|| local.to_owned()),
             name: self.name.clone().unwrap_or(defaults.name),
             description: self.description.clone().unwrap_or(defaults.description),
+            card_modified: Some(log::now()),
             operator_token: Some(operator),
             blocking_limit_ms: self.wait_limit.saturating_mul(1000),
             streaming: !self.no_streams,
