@@ -303,7 +303,14 @@ impl Follow {
                 if let Some(deadline) = deadline.filter(|deadline| !settled && *deadline > now) {
                     return Ok(Poll::Wait(deadline));
                 }
-                let (wrapped, mut task) = (*wrapped, self.view(desk, session, now).task(record, *shape));
+                let view = self.view(desk, session, now);
+                if self.method == Method::SendMessage
+                    && let Some(message) = view.direct_answer(record)
+                {
+                    let answer = self.direct(message, now);
+                    return Ok(Poll::Ready(answer, self.activations.echo()));
+                }
+                let (wrapped, mut task) = (*wrapped, view.task(record, *shape));
                 self.respond((&mut task).into(), now);
                 if wrapped {
                     json!({ "task": task })

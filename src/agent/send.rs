@@ -142,19 +142,20 @@ pub(super) fn send(
     check_media_types(&message.parts)?;
     let recognised = active.work || active.envelope;
     let body = Value::Object(call.params.clone());
+    let limit = i64::from(desk.config.blocking_limit_ms);
+    let deadline = (!configuration.return_immediately).then(|| call.now.plus_millis(limit));
     let send = Send {
         fingerprint: recognised.then(|| fingerprint("SendMessage", &body)),
         body: inbound.body,
         data: inbound.data,
         opening,
         push: configuration.push.clone(),
+        awaited_until: deadline.filter(|_| !call.method.streams()),
         ..addressed(message.clone(), envelope.as_ref())
     };
     let (commit, answer) = decide(desk, session, call, &Command::Send(Box::new(send)))?;
     let goal = match answer {
         Answer::Task(task_id) => {
-            let limit = i64::from(desk.config.blocking_limit_ms);
-            let deadline = (!configuration.return_immediately).then(|| call.now.plus_millis(limit));
             let shape = Shape {
                 history: configuration.history,
                 artifacts: true,
@@ -190,6 +191,7 @@ fn addressed(message: Message, envelope: Option<&Envelope<'_>>) -> Send {
             .unwrap_or_default(),
         fingerprint: None,
         push: None,
+        awaited_until: None,
     }
 }
 

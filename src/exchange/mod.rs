@@ -169,8 +169,8 @@ impl Card {
 
 /// A request that is answered from a session.
 ///
-/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave. Then
-/// [`poll`](Self::poll) until there is an answer.
+/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave, looked at or
+/// not. Then [`poll`](Self::poll) until there is an answer.
 #[derive(Debug)]
 pub struct Exchange {
     request: Request<Vec<u8>>,

@@ -309,7 +309,7 @@ mod tests {
                 target: Target::Rpc,
             };
             assert_eq!(route(&Verb::POST, path), Ok(expected), "{path}");
-            assert_eq!(route(&Verb::GET, path).unwrap_err().allow, Some("POST"), "{path}");
+            assert_eq!(route(&Verb::GET, path).unwrap_err().allow, Some(ACT), "{path}");
         }
     }
 

@@ -115,7 +115,11 @@ impl Session {
             }
             Event::MailPosted { mail, task_id } => {
                 let task = task_id.as_ref().and_then(|id| self.tasks.get_mut(id));
-                task.into_iter().for_each(|task| task.scope.push(mail.id.clone()));
+                if let Some(task) = task {
+                    task.scope.push(mail.id.clone());
+                    // Who writes about a task knows of it.
+                    task.awaited_until = task.awaited_until.filter(|_| mail.sent.is_none());
+                }
                 self.mail.insert(mail.id.clone(), (**mail).clone());
                 task_id.clone()
             }
@@ -320,7 +324,12 @@ fn touch(task: &mut TaskRecord, event: &Event, commit: &Commit) {
         }
         Event::QuestionOpened { mail_id, .. } => task.open_questions.push(mail_id.clone()),
         Event::QuestionAnswered { mail_id, .. } => task.open_questions.retain(|open| open != mail_id),
-        Event::TaskAnswered { mail_id, .. } => task.answer = Some(mail_id.clone()),
+        Event::TaskAnswered {
+            mail_id, directly, ..
+        } => {
+            task.answer = Some(mail_id.clone());
+            task.answered_directly = *directly;
+        }
         Event::TaskCanceled { ending, .. } => {
             task.canceled = Some(ending.clone());
             drop_work_item(task);

@@ -201,6 +201,9 @@ pub enum Event {
         task_id: String,
         /// The answer's message.
         mail_id: String,
+        /// Whether it answers the send that still waits, in place of the task.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        directly: bool,
     },
     /// A task was called off.
     TaskCanceled {

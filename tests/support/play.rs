@@ -521,7 +521,16 @@ impl Play {
                 stage: *self.random.pick(&stages),
                 artifacts,
             },
-            10..=11 => Action::Complete { note, artifacts },
+            10 => Action::Complete {
+                note,
+                artifacts: Vec::new(),
+                as_message: true,
+            },
+            11 => Action::Complete {
+                note,
+                artifacts,
+                as_message: false,
+            },
             12 => Action::Cancel { note },
             13 => Action::Hold {
                 gate: self.random.pick::<&str>(&["tool-approval", "scope"]).to_string(),

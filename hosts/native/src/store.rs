@@ -197,6 +197,11 @@ impl Store for Embedded {
         true
     }
 
+    /// The writer takes changes in the order in which they were sent to it.
+    fn is_queue(&self) -> bool {
+        true
+    }
+
     async fn create(&self, session: &str, first: &Record) -> Result<bool, StoreError> {
         let outcome = self.write(session, Change::Create(first.clone())).await?;
         Ok(matches!(outcome, CommitOutcome::Committed { .. }))

@@ -16,6 +16,7 @@ use crate::session::request::Request;
 use crate::session::task::{Mail, Origin, Shown, Skill, TaskRecord, WorkItem, WorkStatus};
 use crate::session::{SendRecord, Session};
 use crate::text;
+use crate::time::Timestamp;
 
 /// The most characters of a title that is taken from a message.
 const TITLE_CHARS: usize = 200;
@@ -62,6 +63,8 @@ pub struct Send {
     pub fingerprint: Option<String>,
     /// Where its author wants to be notified of what becomes of the task; of no use where there is none.
     pub push: Option<NewPush>,
+    /// Until when its author waits for what comes of it, without having been told of a task.
+    pub awaited_until: Option<Timestamp>,
 }
 
 fn forbidden(index: usize) -> Refusal {
@@ -241,6 +244,7 @@ impl Draft<'_> {
             ..self.client_mail(send, kind, to)
         };
         let mut task = self.new_task(&root, Origin::Client, skill, Some(context_id));
+        task.awaited_until = send.awaited_until;
         let (task_id, mail_id) = (task.task_id.clone(), root.id.clone());
         if let Opening::Handoff(draft) = &send.opening {
             let item = WorkItem {
@@ -323,10 +327,12 @@ impl Draft<'_> {
             origin,
             skill,
             opened_at: self.now(),
+            awaited_until: None,
             root: root.id.clone(),
             scope: Vec::new(),
             open_questions: Vec::new(),
             answer: None,
+            answered_directly: false,
             request_id: None,
             work_item: None,
             gates: Vec::new(),
