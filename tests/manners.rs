@@ -30,6 +30,7 @@ fn paths(task: &str) -> Vec<(String, &'static str)> {
     let act = "POST, OPTIONS";
     [
         ("/.well-known/agent-card.json".to_owned(), read),
+        ("/rpc".to_owned(), act),
         ("/message:send".to_owned(), act),
         ("/message:stream".to_owned(), act),
         ("/extendedAgentCard".to_owned(), read),
