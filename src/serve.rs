@@ -26,6 +26,7 @@ use crate::time::Timestamp;
 pub use crate::desk::{Config, ConfigError, Desk};
 pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
+use line::Flight;
 use sessions::{Absent, Seen, compact_behind, offer, record};
 pub use stream::{Body, Stream};
 
