@@ -16,6 +16,7 @@ pub mod participants;
 pub mod presence;
 pub mod projection;
 pub mod questions;
+pub mod reference;
 pub mod requests;
 pub mod resource;
 pub mod workstreams;
@@ -87,7 +88,7 @@ pub fn allow(operation: &Operation, caller: &Caller) -> Result<(), Refusal> {
 /// # Errors
 /// The first check that fails.
 pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Result<Reply, Refusal> {
-    let mut found = crate::params::violations(operation.params, call.body);
+    let mut found = crate::params::violations(operation.params, operation.rules, call.body);
     let key = if operation.read_only {
         None
     } else {
