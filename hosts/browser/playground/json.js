@@ -77,13 +77,18 @@ export function locate(text, path) {
   }
 }
 
-/** The place that a parser's message names by line and column, if it does. */
+/** The token that a parser's message names by line and column, or the last before that; undefined where it names none. */
 export function placeOf(message, text) {
   const [, line, column] = /line (\d+) column (\d+)/.exec(message) ?? [];
   if (line === undefined) return undefined;
   const before = text.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
-  const start = Math.max(0, Math.min(before + Number(column) - 1, text.length - 1));
-  return { start, end: start + 1 };
+  const at = before + Math.max(0, Number(column) - 1);
+  const token = tokens(text).findLast(({ start }) => start <= at);
+  // Where no token reaches, the text is no JSON any more.
+  if (token === undefined || (at >= token.end && text.slice(token.end, at + 1).trim() !== "")) {
+    return { start: Math.min(at, Math.max(0, text.length - 1)), end: Math.min(at + 1, text.length) };
+  }
+  return { start: token.start, end: token.end };
 }
 
 /** The kind of each token, for colouring: `key`, `string`, `number`, `word` or `mark`. */

@@ -30,7 +30,7 @@ function painted(source, ranges = []) {
     if (end > at) pieces.push(source.slice(at, end));
     at = end;
   };
-  const marked = (start) => ranges.findIndex((range) => start >= range.start && start < range.end);
+  const marked = ({ start, end }) => ranges.findIndex((range) => start < range.end && end > range.start);
   let open;
   let within = -1;
   const add = (piece) => (open ?? pieces).push(piece);
@@ -39,7 +39,7 @@ function painted(source, ranges = []) {
     open = undefined;
   };
   for (const token of coloured(source)) {
-    const mark = marked(token.start);
+    const mark = marked(token);
     if (mark !== within) close();
     if (open !== undefined) add(source.slice(at, token.start));
     else until(token.start);
@@ -108,7 +108,7 @@ function extensions({ uris, unknown, echo }) {
 function rows(row) {
   const line = ([when, means], index) => {
     const number = index + 1;
-    const attributes = number === row ? { "aria-current": "true" } : number > row ? { class: "after" } : {};
+    const attributes = number === row ? { "aria-current": "true" } : {};
     return element("li", attributes, element("span", {}, String(number)), element("span", {}, when), element("span", { class: "means" }, means));
   };
   return element("ol", { class: "rows" }, ...ROWS.map(line));

@@ -158,6 +158,7 @@ fn others() -> Vec<Value> {
         r#"{"parts":[{"text":"é"},{"data":[1.0,-0.0,12345678901234567890]}]}"#,
         r#"{"parts":[{"raw":"AA=="}]}"#,
         r#"{"id":"m-1","from":"human:wyat","kind":"question","body":"a\nb","choices":["x"],"data":{"type":"wake"}}"#,
+        r#"{"id":"m-2","thread":"m-1","replyTo":"m-1","from":"human:wyat","kind":"answer","blocking":true,"choices":["a"],"choice":"a","refs":[{"type":"task","id":"t"}]}"#,
         r#"{"type":"x-closed"}"#,
         r#"{"https://dispatch.foo/a2a/ext/work/v1":{"skill":"handoff","title":"T"}}"#,
     ];
