@@ -11,6 +11,7 @@ pub mod dispatch;
 pub mod doors;
 pub mod exchange;
 pub mod extension;
+pub mod guard;
 pub mod http;
 pub mod json;
 pub mod params;

@@ -3,7 +3,8 @@
 pub use super::operation::Description;
 use super::operation::Operation;
 use super::{
-    claims, decisions, events, inbox, knowledge, participants, presence, questions, requests, workstreams,
+    claims, decisions, digest, events, inbox, knowledge, participants, presence, questions, requests,
+    workstreams,
 };
 
 /// The operations, in the order of the card's `params.operations`.
@@ -22,6 +23,7 @@ pub const OPERATIONS: &[Operation] = &[
     requests::LIST,
     requests::UPDATE,
     decisions::RECORD,
+    digest::GET,
     knowledge::LIST,
     knowledge::READ,
     knowledge::PROPOSE,

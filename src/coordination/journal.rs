@@ -190,7 +190,13 @@ fn tell(session: &Session, event: &Event) -> Option<Told> {
         Event::DecisionRecorded { decision } => {
             Told::members("decision.recorded", json!({ "decision": decision }))
         }
-        Event::MailPosted { .. } | Event::SendRecorded { .. } | Event::InboxUpdated { .. } => return None,
+        Event::MailPosted { .. }
+        | Event::SendRecorded { .. }
+        | Event::InboxUpdated { .. }
+        | Event::PushConfigSet { .. }
+        | Event::PushConfigDeleted { .. }
+        | Event::PushDelivered { .. }
+        | Event::PushFailed { .. } => return None,
     })
 }
 
@@ -295,6 +301,11 @@ fn of_task(session: &Session, task_id: &str) -> Audience {
 fn of_question(session: &Session, question: &Question) -> Audience {
     let task_id = question.task_id.as_ref();
     task_id.map_or(Audience::Members, |task_id| of_task(session, task_id))
+}
+
+/// Whether a question is a caller's to read.
+pub(super) fn may_read(session: &Session, question: &Question, caller: &Caller) -> bool {
+    of_question(session, question).has(caller)
 }
 
 /// That a task ended is also for those who may have its request.

@@ -4,6 +4,8 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, page};
+use crate::a2a::Artifact;
+use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::work::Priority;
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
@@ -109,6 +111,11 @@ pub const UPDATE: Operation = Operation {
             "How far it has come (progress)",
         ),
         Param::optional("artifacts", ARTIFACTS, "What is handed in (progress, complete)"),
+        Param::optional(
+            "asMessage",
+            Shape::Flag,
+            "Whether a send that still waits is answered with a message in place of its task (complete)",
+        ),
         Param::optional("assignee", Shape::Id, "Who gets it (reassign)"),
         Param::optional(
             "gate",
@@ -161,7 +168,7 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
             stage,
             artifacts,
         },
-        "complete" => Action::Complete { note, artifacts },
+        "complete" => complete(fields, note, artifacts)?,
         "cancel" => Action::Cancel { note },
         "hold" => hold(fields, note)?,
         _ => match fields.owned("assignee") {
@@ -182,6 +189,23 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
     )
 }
 
+fn complete(fields: Fields<'_>, note: Option<String>, artifacts: Vec<Artifact>) -> Result<Action, Refusal> {
+    let as_message = fields.flag("asMessage").unwrap_or_default();
+    let is_answer =
+        |artifact: &Artifact| matches!(WorkArtifact::of(artifact, ""), Ok(Some(WorkArtifact::Answer(_))));
+    if let Some(other) = artifacts.iter().position(|artifact| !is_answer(artifact))
+        && as_message
+    {
+        let rule = "expected nothing but the answer with asMessage: a message hands nothing in";
+        return Err(Refusal::invalid(format!("artifacts[{other}]"), rule));
+    }
+    Ok(Action::Complete {
+        note,
+        artifacts,
+        as_message,
+    })
+}
+
 fn hold(fields: Fields<'_>, note: Option<String>) -> Result<Action, Refusal> {
     let reason = fields.owned("reason").filter(|reason| !text::is_blank(reason));
     match (fields.owned("gate"), reason) {
@@ -198,7 +222,7 @@ fn hold(fields: Fields<'_>, note: Option<String>) -> Result<Action, Refusal> {
 }
 
 /// A request as of `now`: one whose time has run out is expired, recorded or not.
-fn shown(request: &Request, call: &Call<'_>) -> Value {
+pub(super) fn shown(request: &Request, call: &Call<'_>) -> Value {
     let mut shown = request.clone();
     shown.state = request.state_at(call.now);
     json!(shown)

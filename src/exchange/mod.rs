@@ -4,15 +4,17 @@
 //! an [`Exchange`] names, makes durable what it decides, and looks again when the session has moved on. Neither time
 //! nor randomness is taken from anywhere but the arguments, so that every host answers the same.
 
+mod batch;
 mod creation;
 mod operation;
 mod recall;
 mod stream;
 mod work;
 
-use http::{Request, Response};
+use http::{HeaderMap, Method, Request, Response};
 use serde_json::json;
 
+pub use batch::Batch;
 pub use creation::Creation;
 pub(crate) use creation::VERB as CREATE_SESSION;
 pub use stream::Advance;
@@ -20,13 +22,18 @@ pub use stream::Advance;
 use crate::agent::{self, Failed};
 use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
+use crate::http::conditional::Validators;
 use crate::http::read;
 use crate::http::route::{NoRoute, Route, Target, route};
+use crate::http::rpc::{self, Call, Calls};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
 use crate::session::event::Span;
 use crate::session::{Caller, Commit, Session, Token};
 use crate::time::Timestamp;
 use work::{Outcome, Work};
+
+/// How long a card may be kept before it is asked for again (A2A 1.0, §8.6).
+const KEEP_CARD: &str = "public, max-age=300";
 
 /// What it takes to answer a request.
 #[derive(Debug)]
@@ -37,11 +44,14 @@ pub enum Plan {
     Card(Card),
     /// A session.
     Call(Box<Exchange>),
+    /// A session, several times.
+    Batch(Box<Batch>),
     /// To create a session.
     Create(Creation),
 }
 
-/// Says what it takes to answer a request: every path, every error.
+/// Says what it takes to answer a request: every path, every error. A HEAD is answered as a GET: whoever sends the
+/// answer leaves out its body ([`answer::without_body`]).
 ///
 /// The body must have been read up to [`read::BODY_LIMIT`] bytes and one more; what is longer is refused either way.
 #[must_use]
@@ -50,51 +60,77 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
         Ok(route) => route,
         Err(none) => return Plan::Answer(nowhere(&none)),
     };
-    let form = form(target.is_coordination());
+    let form = target.form();
     let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
     match target {
+        Target::Options(allow) => Plan::Answer(answer::options(allow)),
         Target::Card => match tenant {
-            Some(session_id) => Plan::Card(Card::of(session_id)),
-            None => Plan::Answer(card(desk, None)),
+            Some(session_id) => Plan::Card(Card {
+                session_id,
+                headers: request.into_parts().0.headers,
+            }),
+            None => Plan::Answer(public_card(desk, None, request.headers())),
         },
         Target::Operator(verb) if verb == CREATE_SESSION => match Creation::read(desk, &request) {
             Ok(creation) => Plan::Create(creation),
             Err(refusal) => refused(refusal),
         },
         target => match read::token(request.headers()) {
-            Ok(token) => Plan::Call(Box::new(Exchange {
-                request,
-                tenant,
-                target,
-                token,
-                entered: None,
-            })),
+            Ok(token) => call(request, tenant, target, token),
             Err(refusal) => refused(refusal),
         },
     }
 }
 
-const fn form(is_coordination: bool) -> Form {
-    if is_coordination {
-        Form::Coordination
-    } else {
-        Form::Core
-    }
+/// What it takes to answer somebody who shows a token.
+fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, token: Token) -> Plan {
+    let (request, ask) = match target {
+        Target::Rpc => {
+            let calls = rpc::read(&request);
+            let request = request.map(|_| Vec::new());
+            match calls {
+                Calls::One(call) => (request, Ask::Rpc(call)),
+                Calls::Batch(calls) => {
+                    return Plan::Batch(Box::new(Batch::new(request, tenant, token, calls)));
+                }
+            }
+        }
+        target => (request, Ask::Http(target)),
+    };
+    Plan::Call(Box::new(Exchange {
+        request,
+        tenant,
+        ask,
+        token,
+        entered: None,
+    }))
 }
 
 /// The answer to a request without a destination.
 fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
-    let mut response = failure(form(none.coordination), &none.refusal, None);
+    let mut response = failure(none.form, &none.refusal, None);
     if let Some(allow) = none.allow {
         answer::set(&mut response, "allow", allow);
     }
     response
 }
 
-/// The agent's card, or that of a tenant that is known to exist: for a host that knows so without its store.
+/// The whole answer to a request for the agent's card, or for that of a tenant that is known to exist: for a host
+/// that knows so without its store.
 #[must_use]
-pub fn card(desk: &Desk, tenant: Option<&str>) -> Response<Vec<u8>> {
-    success(Form::Plain, &json!(agent::card::card(desk, tenant)), None)
+pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Response<Vec<u8>> {
+    let card = public_card(desk, tenant, request.headers());
+    if request.method() == Method::HEAD {
+        answer::without_body(card)
+    } else {
+        card
+    }
+}
+
+/// The card, unless the one that the client kept still holds.
+fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Response<Vec<u8>> {
+    let whole = success(Form::Plain, &json!(agent::card::card(desk, tenant)), None);
+    Validators::of(whole.body(), desk.config.card_modified).answer(headers, KEEP_CARD, whole)
 }
 
 /// The same for a session that is another's and one that does not exist.
@@ -106,17 +142,13 @@ fn no_such_session() -> Refusal {
 #[derive(Clone, Debug)]
 pub struct Card {
     session_id: String,
+    /// Those of the request.
+    headers: HeaderMap,
 }
 
 impl Card {
     /// In whose form errors are written.
-    pub const FORM: Form = Form::Core;
-
-    /// The question for this session's card.
-    #[must_use]
-    pub const fn of(session_id: String) -> Self {
-        Self { session_id }
-    }
+    pub const FORM: Form<'static> = Form::Core;
 
     /// The session.
     #[must_use]
@@ -128,7 +160,7 @@ impl Card {
     #[must_use]
     pub fn answer(&self, desk: &Desk, exists: bool) -> Response<Vec<u8>> {
         if exists {
-            card(desk, Some(&self.session_id))
+            public_card(desk, Some(&self.session_id), &self.headers)
         } else {
             failure(Self::FORM, &no_such_session(), None)
         }
@@ -137,15 +169,33 @@ impl Card {
 
 /// A request that is answered from a session.
 ///
-/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave. Then
-/// [`poll`](Self::poll) until there is an answer.
+/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave, looked at or
+/// not. Then [`poll`](Self::poll) until there is an answer.
 #[derive(Debug)]
 pub struct Exchange {
     request: Request<Vec<u8>>,
     tenant: Option<String>,
-    target: Target,
+    ask: Ask,
     token: Token,
     entered: Option<Entered>,
+}
+
+/// What is asked, in the binding that it came in.
+#[derive(Debug)]
+enum Ask {
+    /// By method and path.
+    Http(Target),
+    /// By an envelope.
+    Rpc(Call),
+}
+
+impl Ask {
+    const fn form(&self) -> Form<'_> {
+        match self {
+            Self::Http(target) => target.form(),
+            Self::Rpc(call) => Form::Rpc(call.id.as_ref()),
+        }
+    }
 }
 
 /// An exchange whose caller is known.
@@ -154,6 +204,16 @@ struct Entered {
     caller: Caller,
     work: Work,
     outcome: Option<Outcome>,
+}
+
+impl Entered {
+    const fn new(caller: Caller, work: Work) -> Self {
+        Self {
+            caller,
+            work,
+            outcome: None,
+        }
+    }
 }
 
 /// What looking for an answer came to.
@@ -178,8 +238,8 @@ impl Exchange {
 
     /// In whose form the answer is written.
     #[must_use]
-    pub const fn form(&self) -> Form {
-        form(self.target.is_coordination())
+    pub const fn form(&self) -> Form<'_> {
+        self.ask.form()
     }
 
     /// A refusal as the answer.
@@ -207,7 +267,10 @@ impl Exchange {
         };
         let Entered { caller, work, .. } = &entered;
         let session = still(session, caller)?;
-        let (commit, outcome) = work.decide(desk, session, caller, now, entropy)?;
+        let (commit, mut outcome) = work.decide(desk, session, caller, now, entropy)?;
+        if self.form() == Form::Rpc(None) {
+            outcome.wait_no_longer();
+        }
         self.entered = Some(Entered {
             outcome: Some(outcome),
             ..entered
@@ -223,19 +286,22 @@ impl Exchange {
         if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
             return Err(no_such_session().into());
         }
-        let work = match &self.target {
-            Target::Core(method, task) => Work::core(&self.request, session_id, *method, task.as_deref())?,
+        let target = match &self.ask {
+            Ask::Http(target) => target,
+            Ask::Rpc(call) => {
+                let work = Work::rpc(&self.request, session_id, desk, call, now)?;
+                return Ok(Entered::new(caller, work));
+            }
+        };
+        let work = match target {
+            Target::Core(method, named) => Work::core(&self.request, session_id, desk, *method, named, now)?,
             Target::Extension { path, segment } => {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
-            Target::Card => return Err(no_such_session().into()),
+            Target::Card | Target::Rpc | Target::Options(_) => return Err(no_such_session().into()),
         };
-        Ok(Entered {
-            caller,
-            work,
-            outcome: None,
-        })
+        Ok(Entered::new(caller, work))
     }
 
     /// Looks for the answer in the session as it stands.
@@ -251,7 +317,7 @@ impl Exchange {
         else {
             return Err(read::unauthenticated().into());
         };
-        outcome.poll(desk, || still(session, caller), now)
+        outcome.poll(desk, self.ask.form(), || still(session, caller), now)
     }
 
     /// The commits that [`Poll::Log`] asked for, in order and without a gap; fewer where the log ends before.
@@ -274,7 +340,7 @@ impl Exchange {
                 outcome: Some(Outcome::Stream(stream)),
                 ..
             }) => match still(session, caller) {
-                Ok(session) => stream.advance(desk, session, now),
+                Ok(session) => stream.advance(desk, session, self.ask.form(), now),
                 Err(_) => Advance::End,
             },
             _ => Advance::End,

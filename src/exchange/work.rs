@@ -14,6 +14,7 @@ use crate::desk::Desk;
 use crate::extension::{Method, RequestContext, header as extensions};
 use crate::http::answer::{Form, success};
 use crate::http::read;
+use crate::http::rpc::Call;
 use crate::refusal::Refusal;
 use crate::session::{Answer, Caller, Commit, Session};
 use crate::time::Timestamp;
@@ -56,31 +57,71 @@ pub(super) enum Outcome {
 pub(super) type Decided = (Option<Commit>, Outcome);
 
 impl Work {
+    /// A core operation by its method and path.
     pub(super) fn core(
         request: &Request<Vec<u8>>,
         session_id: &str,
+        desk: &Desk,
         method: Method,
-        task: Option<&str>,
+        named: &[(&'static str, String)],
+        now: Timestamp,
+    ) -> Result<Self, Failed> {
+        Self::by_path(request, session_id, method, named)
+            .map_err(|refusal| early(request, session_id, desk, Some(method), now, refusal))
+    }
+
+    /// The same by its envelope.
+    pub(super) fn rpc(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        desk: &Desk,
+        call: &Call,
+        now: Timestamp,
+    ) -> Result<Self, Failed> {
+        Self::by_envelope(request, session_id, call).map_err(|refusal| {
+            let method = call.operation().ok().map(|(method, _)| method);
+            early(request, session_id, desk, method, now, refusal)
+        })
+    }
+
+    fn by_path(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        method: Method,
+        named: &[(&'static str, String)],
     ) -> Result<Self, Refusal> {
         read::check_version(request)?;
-        let mut params = if request.method() == http::Method::GET {
+        let mut params = if matches!(*request.method(), http::Method::GET | http::Method::HEAD) {
             read::query_params(request)
         } else {
             read::body(request)?
         };
+        for (name, value) in named {
+            params.insert((*name).to_owned(), json!(value));
+        }
+        Self::operation(request, session_id, method, params)
+    }
+
+    fn by_envelope(request: &Request<Vec<u8>>, session_id: &str, call: &Call) -> Result<Self, Refusal> {
+        call.check()?;
+        // Before the method is looked for: whoever speaks an older version does not know its name.
+        read::check_version(request)?;
+        let (method, params) = call.operation()?;
+        Self::operation(request, session_id, method, params)
+    }
+
+    /// A core operation with its request object.
+    fn operation(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        method: Method,
+        params: Map<String, Value>,
+    ) -> Result<Self, Refusal> {
         match params.get("tenant") {
             None | Some(Value::Null) => {}
             Some(Value::String(named)) if named.is_empty() || named == session_id => {}
             Some(Value::String(_)) => return Err(no_such_session()),
             Some(_) => return Err(Refusal::invalid("tenant", "expected a string")),
-        }
-        if let Some(task) = task {
-            let name = if method.name().contains("PushNotificationConfig") {
-                "taskId"
-            } else {
-                "id"
-            };
-            params.insert(name.to_owned(), json!(task));
         }
         Ok(Self::Core {
             method,
@@ -201,12 +242,13 @@ impl Outcome {
     pub(super) fn poll<'a>(
         &mut self,
         desk: &Desk,
+        form: Form<'_>,
         session: impl FnOnce() -> Result<&'a Session, Refusal>,
         now: Timestamp,
     ) -> Result<Poll, Failed> {
         match self {
             Self::Follow(follow) => Ok(match follow.poll(desk, session()?, now)? {
-                agent::Poll::Ready(value, echo) => Poll::Ready(success(Form::Core, &value, echo.as_deref())),
+                agent::Poll::Ready(value, echo) => Poll::Ready(success(form, &value, echo.as_deref())),
                 agent::Poll::Wait(until) => Poll::Wait(until),
             }),
             Self::Answer(answer, echo) => {
@@ -215,6 +257,9 @@ impl Outcome {
             }
             Self::Read(reading) => reading.poll(session()?, now),
             Self::Recall(recall) => recall.poll(),
+            Self::Stream(stream) if form == Form::Rpc(None) => {
+                Ok(Poll::Ready(success(form, &Value::Null, stream.echo())))
+            }
             Self::Stream(stream) => Ok(Poll::Stream(stream.head())),
         }
     }
@@ -233,6 +278,28 @@ impl Outcome {
         if let Self::Follow(follow) = self {
             follow.wait_no_longer();
         }
+    }
+}
+
+/// A refusal that comes before all that is asked for is known: it still says what the header activates.
+fn early(
+    request: &Request<Vec<u8>>,
+    session_id: &str,
+    desk: &Desk,
+    method: Option<Method>,
+    now: Timestamp,
+    refusal: Refusal,
+) -> Failed {
+    let requested = extensions::parse(request.headers().get_all(extensions::NAME));
+    let context = RequestContext {
+        method,
+        now,
+        tenant: Some(session_id.to_owned()),
+    };
+    let active = desk.registry().activate(&requested, &context).ok();
+    Failed {
+        echo: active.and_then(|active| active.echo()),
+        refusal,
     }
 }
 

@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
 
+use a2a_edge::guard::Reach;
 use a2a_edge::serve::{Config, ConfigError, Desk};
+use a2a_edge::time::{NotATime, Timestamp};
+use serde_json::Value;
 use worker::{Env, Url};
 
 /// The secret that creates sessions.
@@ -17,12 +20,18 @@ const NAME: &str = "A2A_EDGE_NAME";
 const DESCRIPTION: &str = "A2A_EDGE_DESCRIPTION";
 /// The agent's own version, on its card.
 const VERSION: &str = "A2A_EDGE_VERSION";
+/// When the agent's card last changed, as an RFC 3339 time; the time of the deployment unless it is set.
+const CARD_MODIFIED: &str = "A2A_EDGE_CARD_MODIFIED";
+/// The binding that tells which deployment this is.
+const DEPLOYMENT: &str = "CF_VERSION_METADATA";
 /// The longest that a send waits for its task, in seconds.
 const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
 /// How much each session may hold: limits such as `live-claims=500`, with commas between them.
 const LIMITS: &str = "A2A_EDGE_LIMITS";
 /// Whether the agent offers streams about tasks: `on` or `off`.
 const STREAMS: &str = "A2A_EDGE_STREAMS";
+/// Whether the agent offers push notifications, and where to: `on`, `off` or `local`.
+const PUSH: &str = "A2A_EDGE_PUSH";
 /// How long a stream is silent before a comment says that it is still there, in seconds.
 const KEEP_ALIVE: &str = "A2A_EDGE_KEEP_ALIVE";
 /// The range of [`WAIT_LIMIT`] and [`KEEP_ALIVE`], as that of the native host.
@@ -53,6 +62,23 @@ pub fn desk(env: &Env, url: &Url) -> Result<Rc<Desk>, String> {
     Ok(desk)
 }
 
+/// The desk for what no request asks for: the last one's, or one that nobody sees the address of.
+///
+/// # Errors
+/// As for [`desk`].
+pub fn last_desk(env: &Env) -> Result<Rc<Desk>, String> {
+    let known = DESK.with_borrow(|desk| desk.as_ref().map(|(_, desk)| Rc::clone(desk)));
+    match known {
+        Some(desk) => Ok(desk),
+        None => {
+            let config = config(env, "https://session.invalid")?;
+            Desk::new(config)
+                .map(Rc::new)
+                .map_err(|error| by_variable(&error))
+        }
+    }
+}
+
 fn config(env: &Env, origin: &str) -> Result<Config, String> {
     let defaults = Config::default();
     let Some(operator_token) = set(env, OPERATOR_TOKEN) else {
@@ -67,6 +93,12 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         Some("off") => false,
         Some(_) => return Err(fault(STREAMS, "expected on or off")),
     };
+    let webhooks = match set(env, PUSH).as_deref() {
+        None | Some("on") => Some(Reach::Public),
+        Some("off") => None,
+        Some("local") => Some(Reach::Anywhere),
+        Some(_) => return Err(fault(PUSH, "expected on, off or local")),
+    };
     let mut limits = defaults.limits;
     let settings = set(env, LIMITS).unwrap_or_default();
     for limit in settings.split(',').filter(|limit| !limit.trim().is_empty()) {
@@ -78,12 +110,27 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         name: set(env, NAME).unwrap_or(defaults.name),
         description: set(env, DESCRIPTION).unwrap_or(defaults.description),
         version: set(env, VERSION).unwrap_or(defaults.version),
+        card_modified: card_modified(env)?,
         operator_token: Some(operator_token),
         blocking_limit_ms: millis(env, WAIT_LIMIT)?.unwrap_or(defaults.blocking_limit_ms),
         streaming,
         keep_alive_ms: millis(env, KEEP_ALIVE)?.unwrap_or(defaults.keep_alive_ms),
+        webhooks,
         limits,
     })
+}
+
+/// When the card last changed, unless neither a variable nor the platform tells.
+fn card_modified(env: &Env) -> Result<Option<Timestamp>, String> {
+    if let Some(text) = set(env, CARD_MODIFIED) {
+        let time = text
+            .parse()
+            .map_err(|rule: NotATime| fault(CARD_MODIFIED, rule))?;
+        return Ok(Some(time));
+    }
+    let deployment = env.object_var::<Value>(DEPLOYMENT).ok();
+    let time = deployment.and_then(|it| it.get("timestamp")?.as_str()?.parse().ok());
+    Ok(time)
 }
 
 /// A variable's or secret's text; an empty one is as good as none.
