@@ -85,7 +85,7 @@ function verdicts(list) {
 }
 
 /** The extensions as switches: each asks for its extension in the header, or takes that back. */
-function extensions({ uris, unknown, echo }) {
+function extensions({ uris, named, unknown, echo }) {
   const one = ({ name, uri }) => {
     const click = () => {
       const asked = activation.parseHeader([header.value]);
@@ -94,7 +94,10 @@ function extensions({ uris, unknown, echo }) {
       update();
       results.querySelector(`[data-uri="${uri}"]`)?.focus();
     };
-    return element("button", { type: "button", "aria-pressed": String(uris.includes(uri)), "data-uri": uri, title: uri, click }, name);
+    // What the message itself names is not the header's to take back.
+    const fixed = named.includes(uri) ? { disabled: "", title: `${uri}, named by message.extensions` } : { title: uri };
+    const attributes = { type: "button", "aria-pressed": String(uris.includes(uri)), "data-uri": uri, click, ...fixed };
+    return element("button", attributes, name);
   };
   const notes = [echo === null ? "None is active: the answer has no A2A-Extensions header." : `The answer says A2A-Extensions: ${echo}`];
   if (unknown.length > 0) notes.push(`Not declared here, and so ignored: ${unknown.join(", ")}`);

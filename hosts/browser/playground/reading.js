@@ -88,7 +88,8 @@ function active(headers, message) {
   const requested = activation.requested([headers], asked);
   const declared = DECLARED.map(({ uri }) => uri);
   const uris = activation.activate(declared, requested);
-  return { uris, unknown: requested.filter((uri) => !declared.includes(uri)), echo: activation.formatHeader(uris) };
+  const unknown = requested.filter((uri) => !declared.includes(uri));
+  return { uris, named: asked, unknown, echo: activation.formatHeader(uris) };
 }
 
 const OPENS = {
@@ -120,23 +121,23 @@ function readMessage(text, message, inner, header) {
 }
 
 function readFacts(text, facts, header) {
-  const { uris, unknown, echo } = active(header, {});
+  const asked = active(header, {});
   const projected = caught(() => projection.project(facts));
   if (projected.wrong !== undefined) {
     const [{ field, description }] = projected.wrong.violations;
     const path = field === "facts" ? [] : steps(field);
     return {
       kind: "facts",
-      active: { uris, unknown, echo },
+      active: asked,
       verdicts: [{ name: "facts", ok: false, field, text: description, range: locate(text, path) }],
     };
   }
   return {
     kind: "facts",
-    active: { uris, unknown, echo },
+    active: asked,
     verdicts: [],
     projected: projected.result,
-    task: shaping.task(facts, { active: uris, messageId: "status-1" }),
+    task: shaping.task(facts, { active: asked.uris, messageId: "status-1" }),
   };
 }
 
