@@ -10,6 +10,7 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[allow(dead_code, reason = "where a fault is said to lie matters to the refusals")]
 #[path = "support/fields.rs"]
 mod fields_of;
 #[path = "support/flow_fields.rs"]

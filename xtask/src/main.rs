@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use xtask::{Outcome, bench, component, conformance, deny, dev, test, workers};
+use xtask::{Outcome, bench, browser, component, conformance, deny, dev, test, workers};
 
 struct Command {
     name: &'static str,
@@ -30,6 +30,11 @@ const COMMANDS: &[Command] = &[
         name: "workers",
         summary: "Builds the Cloudflare host into build/, within its size budget; wrangler.toml deploys it.",
         run: workers::run,
+    },
+    Command {
+        name: "browser",
+        summary: "Builds the npm package @a2a-edge/core for Node, bundlers and pages, within its size budget.",
+        run: browser::run,
     },
     Command {
         name: "bench",
