@@ -13,6 +13,7 @@ use crate::coordination::{self, catalogue};
 use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
 use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
+use crate::guard::Reach;
 use crate::session::SessionLimits;
 use crate::session::credential::{SecretDigest, is_session_id};
 use crate::time::Timestamp;
@@ -55,6 +56,9 @@ pub struct Config {
     pub streaming: bool,
     /// How long a stream is silent before a comment says that it is still there, in milliseconds.
     pub keep_alive_ms: u32,
+    /// How far push notifications reach; none: the agent offers no push notifications. For hosts that deliver them
+    /// ([`serve::deliver`](crate::serve::deliver)).
+    pub webhooks: Option<Reach>,
     /// How much each session may hold.
     pub limits: SessionLimits,
 }
@@ -77,6 +81,7 @@ impl Default for Config {
             blocking_limit_ms: BLOCKING_LIMIT_MS,
             streaming: true,
             keep_alive_ms: KEEP_ALIVE_MS,
+            webhooks: None,
             limits: SessionLimits::default(),
         }
     }

@@ -73,7 +73,7 @@ fn new_session(body: &Map<String, Value>) -> Result<NewSession, Refusal> {
         Some(Value::Object(owner)) => owner,
         Some(_) => return Err(Refusal::invalid("owner", "expected an object")),
     };
-    let found = params::violations(operator::OWNER, owner);
+    let found = params::violations(operator::OWNER, &[], owner);
     if !found.is_empty() {
         let within = |violation: Violation| Violation {
             field: format!("owner.{}", violation.field),

@@ -21,6 +21,7 @@ pub(crate) use credential::Credential;
 pub use stream::Advance;
 
 use crate::agent::{self, Failed};
+use crate::coordination::reference::Page;
 use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
 use crate::http::conditional::Validators;
@@ -32,7 +33,7 @@ use crate::session::{Caller, Commit, Session};
 use crate::time::Timestamp;
 use work::{Outcome, Work};
 
-/// How long a card may be kept before it is asked for again (A2A 1.0, §8.6).
+/// How long a card, or what is published beside it, may be kept before it is asked for again (A2A 1.0, §8.6).
 const KEEP_CARD: &str = "public, max-age=300";
 
 /// What it takes to answer a request.
@@ -64,6 +65,7 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
     let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
     match target {
         Target::Options(allow) => Plan::Answer(answer::options(allow)),
+        Target::Page(page) => Plan::Answer(published(desk, page, request.headers())),
         Target::Card => match tenant {
             Some(session_id) => Plan::Card(Card {
                 session_id,
@@ -133,6 +135,13 @@ fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Respon
     Validators::of(whole.body(), desk.config.card_modified).answer(headers, KEEP_CARD, whole)
 }
 
+/// What is published, unless what the client kept still holds.
+fn published(desk: &Desk, page: Page, headers: &HeaderMap) -> Response<Vec<u8>> {
+    let mut whole = Response::new(page.text(&desk.config.base_url).into_bytes());
+    answer::set(&mut whole, "content-type", page.media_type());
+    Validators::of(whole.body(), None).answer(headers, KEEP_CARD, whole)
+}
+
 /// The same for a session that is another's and one that does not exist.
 fn no_such_session() -> Refusal {
     Refusal::new(Code::NotFound, "no such session").with_reason(A2A_DOMAIN, "NOT_FOUND")
@@ -169,8 +178,8 @@ impl Card {
 
 /// A request that is answered from a session.
 ///
-/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave. Then
-/// [`poll`](Self::poll) until there is an answer.
+/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave, looked at or
+/// not. Then [`poll`](Self::poll) until there is an answer.
 #[derive(Debug)]
 pub struct Exchange {
     request: Request<Vec<u8>>,
@@ -294,14 +303,14 @@ impl Exchange {
             }
         };
         let work = match target {
-            Target::Core(method, task) => {
-                Work::core(&self.request, session_id, desk, *method, task.as_deref(), now)?
-            }
+            Target::Core(method, named) => Work::core(&self.request, session_id, desk, *method, named, now)?,
             Target::Extension { path, segment } => {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
-            Target::Card | Target::Rpc | Target::Options(_) => return Err(no_such_session().into()),
+            Target::Card | Target::Page(_) | Target::Rpc | Target::Options(_) => {
+                return Err(no_such_session().into());
+            }
         };
         Ok(Entered::new(caller, work))
     }

@@ -33,7 +33,7 @@ pub fn place<B>(desk: &Desk, request: &Request<B>) -> Place {
     };
     match (&target, tenant) {
         (Target::Card, Some(tenant)) => Place::Card(tenant),
-        (Target::Card, None) | (Target::Options(_), _) => Place::Anywhere,
+        (Target::Card, None) | (Target::Page(_) | Target::Options(_), _) => Place::Anywhere,
         (Target::Operator(verb), _) if verb == CREATE_SESSION => {
             if desk.is_operator(read::bearer(request.headers())) {
                 Place::New

@@ -111,6 +111,7 @@ fn shown_route(head: &http::Request<()>) -> String {
         Ok(Target::Core(method, _)) => method.name().to_owned(),
         Ok(Target::Rpc) => "json-rpc".to_owned(),
         Ok(Target::Extension { path, segment }) => shown(&format!("{path}/{segment}")),
+        Ok(Target::Page(_)) => "reference".to_owned(),
         Ok(Target::Options(_)) => "options".to_owned(),
         Ok(Target::Operator(verb)) => shown(&format!("operator/v1/{verb}")),
         Err(_) => "none".to_owned(),

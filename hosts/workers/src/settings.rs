@@ -8,6 +8,7 @@ use std::thread::LocalKey;
 use a2a_edge::agent::card::{CardKey, Document};
 use a2a_edge::desk::Anonymous;
 use a2a_edge::extension::Method;
+use a2a_edge::guard::Reach;
 use a2a_edge::http::route::{Target, route};
 use a2a_edge::serve::{Config, ConfigError, Desk};
 use a2a_edge::time::{NotATime, Timestamp};
@@ -42,6 +43,8 @@ const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
 const LIMITS: &str = "A2A_EDGE_LIMITS";
 /// Whether the agent offers streams about tasks: `on` or `off`.
 const STREAMS: &str = "A2A_EDGE_STREAMS";
+/// Whether the agent offers push notifications, and where to: `on`, `off` or `local`.
+const PUSH: &str = "A2A_EDGE_PUSH";
 /// How long a stream is silent before a comment says that it is still there, in seconds.
 const KEEP_ALIVE: &str = "A2A_EDGE_KEEP_ALIVE";
 /// The range of [`WAIT_LIMIT`] and [`KEEP_ALIVE`], as that of the native host.
@@ -139,6 +142,23 @@ fn made(
     Ok(desk)
 }
 
+/// The desk for what no request asks for: the last one's, or one that nobody sees the address of.
+///
+/// # Errors
+/// As for [`desk`].
+pub fn last_desk(env: &Env) -> Result<Rc<Desk>, String> {
+    let known = DESK.with_borrow(|made| made.as_ref().map(|made| Rc::clone(&made.desk)));
+    match known {
+        Some(desk) => Ok(desk),
+        None => {
+            let config = config(env, "https://session.invalid")?;
+            Desk::new(config)
+                .map(Rc::new)
+                .map_err(|error| by_variable(&error))
+        }
+    }
+}
+
 /// Whether the answer is a card.
 fn shows_a_card<B>(head: &http::Request<B>) -> bool {
     let target = route(head.method(), head.uri().path()).map(|route| route.target);
@@ -162,6 +182,12 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         Some("off") => false,
         Some(_) => return Err(fault(STREAMS, "expected on or off")),
     };
+    let webhooks = match set(env, PUSH).as_deref() {
+        None | Some("on") => Some(Reach::Public),
+        Some("off") => None,
+        Some("local") => Some(Reach::Anywhere),
+        Some(_) => return Err(fault(PUSH, "expected on, off or local")),
+    };
     let mut limits = defaults.limits;
     for limit in list(env, LIMITS) {
         limits.set(&limit).map_err(|rule| fault(LIMITS, rule))?;
@@ -181,6 +207,7 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         blocking_limit_ms: millis(env, WAIT_LIMIT)?.unwrap_or(defaults.blocking_limit_ms),
         streaming,
         keep_alive_ms: millis(env, KEEP_ALIVE)?.unwrap_or(defaults.keep_alive_ms),
+        webhooks,
         limits,
     })
 }

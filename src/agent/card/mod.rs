@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::a2a::card::{
-    AgentCapabilities, AgentCard, AgentInterface, AgentSkill, SecurityRequirement, StringList,
+    AgentCapabilities, AgentCard, AgentExtension, AgentInterface, AgentSkill, SecurityRequirement, StringList,
 };
 use crate::a2a::{PROTOCOL_VERSION, Part};
+use crate::coordination::{self, reference};
 use crate::desk::Desk;
 use crate::http::route::RPC;
 use crate::refusal::{Code, Refusal};
@@ -116,6 +117,16 @@ fn interface(url: String, binding: &str, tenant: Option<&str>) -> AgentInterface
     }
 }
 
+/// Says where session coordination is described (session coordination, §6.2).
+fn point_to_reference(extension: &mut AgentExtension, base: &str) {
+    let params = extension.params.as_mut().and_then(Value::as_object_mut);
+    if let (coordination::URI, Some(params)) = (extension.uri.as_str(), params) {
+        let at = |page: &str| json!(format!("{base}/{}/{page}", coordination::PATH));
+        params.shift_insert(0, "specification".to_owned(), at(reference::SPECIFICATION));
+        params.shift_insert(1, "schemas".to_owned(), at(reference::SCHEMAS));
+    }
+}
+
 /// The card for everybody; with a tenant its interfaces name that session, to be sent with every request.
 #[must_use]
 pub fn card(desk: &Desk, tenant: Option<&str>) -> Value {
@@ -178,7 +189,7 @@ fn unsigned(desk: &Desk, tenant: Option<&str>) -> AgentCard {
         documentation_url: document.documentation_url.clone(),
         capabilities: AgentCapabilities {
             streaming: Some(config.streaming),
-            push_notifications: Some(false),
+            push_notifications: Some(config.webhooks.is_some()),
             extended_agent_card: document.extended.as_ref().map(|_| true),
             ..AgentCapabilities::default()
         },
@@ -196,6 +207,9 @@ fn unsigned(desk: &Desk, tenant: Option<&str>) -> AgentCard {
         card.security_requirements.clear();
     }
     desk.registry.merge_into(&mut card);
+    for extension in &mut card.capabilities.extensions {
+        point_to_reference(extension, &config.base_url);
+    }
     card
 }
 
