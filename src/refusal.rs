@@ -127,6 +127,16 @@ impl Refusal {
         Self::new(Code::Internal, "the desk met an internal error")
     }
 
+    /// UNAUTHENTICATED: one answer to a credential that is missing, malformed, unknown or revoked.
+    #[must_use]
+    pub fn unauthenticated() -> Self {
+        Self::new(
+            Code::Unauthenticated,
+            "expected a valid bearer token in the Authorization header",
+        )
+        .with_reason(A2A_DOMAIN, "UNAUTHENTICATED")
+    }
+
     /// INVALID_ARGUMENT on one field.
     #[must_use]
     pub fn invalid(field: impl Into<String>, description: impl Into<String>) -> Self {
@@ -193,6 +203,12 @@ impl Refusal {
     #[must_use]
     pub fn task_not_found(task_id: &str) -> Self {
         Self::a2a(Code::NotFound, "TASK_NOT_FOUND", "no such task").with_fact("taskId", task_id)
+    }
+
+    /// ContentTypeNotSupportedError on one field (A2A 1.0, §3.3.2).
+    #[must_use]
+    pub fn content_type_not_supported(field: impl Into<String>, description: impl Into<String>) -> Self {
+        Self::invalid(field, description).with_reason(A2A_DOMAIN, "CONTENT_TYPE_NOT_SUPPORTED")
     }
 
     /// A refusal with a reason of session coordination.

@@ -43,6 +43,7 @@ const LIMITS: SessionLimits = SessionLimits {
     workstream_evidence: model::EVIDENCE,
     knowledge_entries: model::ENTRIES,
     pending_proposals: model::PENDING,
+    push_configs: 10,
 };
 
 /// Everything that the operations of the games come to: what succeeds, and the reasons with their status.

@@ -4,13 +4,14 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, page};
+use crate::a2a::Artifact;
+use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::work::Priority;
-use crate::params::{Fields, Param, Shape};
+use crate::params::{Fields, Param, Rule, Shape};
 use crate::refusal::Refusal;
 use crate::session::decide::{Action, Command, Decided, Idempotency, NewRequest};
 use crate::session::request::{Request, RequestState, Stage};
 use crate::session::{Scope, Session};
-use crate::text;
 
 const BODY: Shape = Shape::Text(16_384);
 const ARTIFACTS: Shape = Shape::List(20, &Shape::Artifact);
@@ -51,7 +52,9 @@ pub const CREATE: Operation = Operation {
         ),
         Param::optional("workstreamId", Shape::Id, "The workstream it belongs to"),
     ],
+    rules: &[],
     about: "Asks the participants of the session for a piece of work",
+    answer: "`request`",
     handler: Handler::Session(create),
 };
 
@@ -80,7 +83,9 @@ pub const LIST: Operation = Operation {
         page::SIZE,
         page::TOKEN,
     ],
+    rules: &[],
     about: "Lists the requests of the session, oldest first",
+    answer: "`requests[]`, `nextPageToken`",
     handler: Handler::Session(list),
 };
 
@@ -109,6 +114,11 @@ pub const UPDATE: Operation = Operation {
             "How far it has come (progress)",
         ),
         Param::optional("artifacts", ARTIFACTS, "What is handed in (progress, complete)"),
+        Param::optional(
+            "asMessage",
+            Shape::Flag,
+            "Whether a send that still waits is answered with a message in place of its task (complete)",
+        ),
         Param::optional("assignee", Shape::Id, "Who gets it (reassign)"),
         Param::optional(
             "gate",
@@ -117,11 +127,24 @@ pub const UPDATE: Operation = Operation {
         ),
         Param::optional(
             "reason",
-            Shape::Text(2_000),
+            Shape::Filled(2_000),
             "What exactly, for those who decide alone (hold)",
         ),
     ],
+    rules: &[
+        Rule::With {
+            param: "action",
+            is: "reassign",
+            needs: &["assignee"],
+        },
+        Rule::With {
+            param: "action",
+            is: "hold",
+            needs: &["gate", "reason"],
+        },
+    ],
     about: "Takes a request, gives it back, moves it on, ends it",
+    answer: "`request`",
     handler: Handler::Session(update),
 };
 
@@ -161,17 +184,16 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
             stage,
             artifacts,
         },
-        "complete" => Action::Complete { note, artifacts },
+        "complete" => complete(fields, note, artifacts)?,
         "cancel" => Action::Cancel { note },
-        "hold" => hold(fields, note)?,
-        _ => match fields.owned("assignee") {
-            Some(assignee) => Action::Reassign { assignee, note },
-            None => {
-                return Err(Refusal::invalid(
-                    "assignee",
-                    "required with reassign: expected a participant's id",
-                ));
-            }
+        "hold" => Action::Hold {
+            gate: fields.owned("gate").unwrap_or_default(),
+            reason: fields.owned("reason").unwrap_or_default(),
+            note,
+        },
+        _ => Action::Reassign {
+            assignee: fields.owned("assignee").unwrap_or_default(),
+            note,
         },
     };
     let request_id = fields.owned("requestId").unwrap_or_default();
@@ -182,19 +204,21 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
     )
 }
 
-fn hold(fields: Fields<'_>, note: Option<String>) -> Result<Action, Refusal> {
-    let reason = fields.owned("reason").filter(|reason| !text::is_blank(reason));
-    match (fields.owned("gate"), reason) {
-        (Some(gate), Some(reason)) => Ok(Action::Hold { gate, reason, note }),
-        (None, _) => Err(Refusal::invalid(
-            "gate",
-            "required with hold: expected one of: tool-approval, scope",
-        )),
-        (_, None) => Err(Refusal::invalid(
-            "reason",
-            "required with hold: expected text, not blank",
-        )),
+fn complete(fields: Fields<'_>, note: Option<String>, artifacts: Vec<Artifact>) -> Result<Action, Refusal> {
+    let as_message = fields.flag("asMessage").unwrap_or_default();
+    let is_answer =
+        |artifact: &Artifact| matches!(WorkArtifact::of(artifact, ""), Ok(Some(WorkArtifact::Answer(_))));
+    if let Some(other) = artifacts.iter().position(|artifact| !is_answer(artifact))
+        && as_message
+    {
+        let rule = "expected nothing but the answer with asMessage: a message hands nothing in";
+        return Err(Refusal::invalid(format!("artifacts[{other}]"), rule));
     }
+    Ok(Action::Complete {
+        note,
+        artifacts,
+        as_message,
+    })
 }
 
 /// A request as of `now`: one whose time has run out is expired, recorded or not.

@@ -96,9 +96,7 @@ impl Fault {
             FaultCode::Invalid => Refusal::invalid(path, self.message.as_str()),
             FaultCode::Forbidden => dispatch(Code::PermissionDenied, self.forbidden_reason()),
             FaultCode::NotFound => dispatch(Code::NotFound, "REFERENCE_NOT_FOUND"),
-            FaultCode::Unsupported => {
-                Refusal::a2a(Code::InvalidArgument, "CONTENT_TYPE_NOT_SUPPORTED", message)
-            }
+            FaultCode::Unsupported => Refusal::content_type_not_supported(path, self.message.as_str()),
         }
     }
 
@@ -144,7 +142,7 @@ fn write<T: Serialize>(ok: bool, result: Option<T>, error: Option<&Fault>) -> St
 }
 
 /// `{"ok":true}`, or the fault.
-pub(super) fn verdict<T>(outcome: Result<T, Fault>) -> String {
+pub(crate) fn verdict<T>(outcome: Result<T, Fault>) -> String {
     match outcome {
         Ok(_) => write::<()>(true, None, None),
         Err(fault) => write::<()>(false, None, Some(&fault)),
@@ -152,7 +150,7 @@ pub(super) fn verdict<T>(outcome: Result<T, Fault>) -> String {
 }
 
 /// `{"ok":true,"result":…}`, or the fault.
-pub(super) fn answer<T: Serialize>(outcome: Result<T, Fault>) -> String {
+pub(crate) fn answer<T: Serialize>(outcome: Result<T, Fault>) -> String {
     match outcome {
         Ok(result) => write(true, Some(result), None),
         Err(fault) => write::<()>(false, None, Some(&fault)),
@@ -160,7 +158,7 @@ pub(super) fn answer<T: Serialize>(outcome: Result<T, Fault>) -> String {
 }
 
 /// The JSON of a text door's input; a text that is none is a fault on the whole.
-pub(super) fn read(text: &str, whole: &str) -> Result<Value, Fault> {
+pub(crate) fn read(text: &str, whole: &str) -> Result<Value, Fault> {
     json::parse(text.as_bytes()).map_err(|error| Fault::invalid(whole, format!("expected JSON: {error}")))
 }
 

@@ -6,30 +6,35 @@
 
 mod batch;
 mod creation;
+mod credential;
 mod operation;
 mod recall;
 mod stream;
 mod work;
 
-use http::{Request, Response};
-use serde_json::json;
+use http::{HeaderMap, Method, Request, Response};
 
 pub use batch::Batch;
 pub use creation::Creation;
 pub(crate) use creation::VERB as CREATE_SESSION;
+pub(crate) use credential::Credential;
 pub use stream::Advance;
 
 use crate::agent::{self, Failed};
+use crate::coordination::reference::Page;
 use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
-use crate::http::read;
+use crate::http::conditional::Validators;
 use crate::http::route::{NoRoute, Route, Target, route};
 use crate::http::rpc::{self, Call, Calls};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
 use crate::session::event::Span;
-use crate::session::{Caller, Commit, Session, Token};
+use crate::session::{Caller, Commit, Session};
 use crate::time::Timestamp;
 use work::{Outcome, Work};
+
+/// How long a card, or what is published beside it, may be kept before it is asked for again (A2A 1.0, §8.6).
+const KEEP_CARD: &str = "public, max-age=300";
 
 /// What it takes to answer a request.
 #[derive(Debug)]
@@ -46,7 +51,8 @@ pub enum Plan {
     Create(Creation),
 }
 
-/// Says what it takes to answer a request: every path, every error.
+/// Says what it takes to answer a request: every path, every error. A HEAD is answered as a GET: whoever sends the
+/// answer leaves out its body ([`answer::without_body`]).
 ///
 /// The body must have been read up to [`read::BODY_LIMIT`] bytes and one more; what is longer is refused either way.
 #[must_use]
@@ -58,23 +64,28 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
     let form = target.form();
     let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
     match target {
+        Target::Options(allow) => Plan::Answer(answer::options(allow)),
+        Target::Page(page) => Plan::Answer(published(desk, page, request.headers())),
         Target::Card => match tenant {
-            Some(session_id) => Plan::Card(Card::of(session_id)),
-            None => Plan::Answer(card(desk, None)),
+            Some(session_id) => Plan::Card(Card {
+                session_id,
+                headers: request.into_parts().0.headers,
+            }),
+            None => Plan::Answer(public_card(desk, None, request.headers())),
         },
         Target::Operator(verb) if verb == CREATE_SESSION => match Creation::read(desk, &request) {
             Ok(creation) => Plan::Create(creation),
             Err(refusal) => refused(refusal),
         },
-        target => match read::token(request.headers()) {
-            Ok(token) => call(request, tenant, target, token),
+        target => match Credential::of(desk, request.headers(), &target, tenant.as_deref()) {
+            Ok(credential) => call(request, tenant, target, credential),
             Err(refusal) => refused(refusal),
         },
     }
 }
 
-/// What it takes to answer somebody who shows a token.
-fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, token: Token) -> Plan {
+/// What it takes to answer somebody who may call.
+fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, credential: Credential) -> Plan {
     let (request, ask) = match target {
         Target::Rpc => {
             let calls = rpc::read(&request);
@@ -82,7 +93,7 @@ fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, token
             match calls {
                 Calls::One(call) => (request, Ask::Rpc(call)),
                 Calls::Batch(calls) => {
-                    return Plan::Batch(Box::new(Batch::new(request, tenant, token, calls)));
+                    return Plan::Batch(Box::new(Batch::new(request, tenant, credential, calls)));
                 }
             }
         }
@@ -92,7 +103,7 @@ fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, token
         request,
         tenant,
         ask,
-        token,
+        credential,
         entered: None,
     }))
 }
@@ -106,10 +117,29 @@ fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
     response
 }
 
-/// The agent's card, or that of a tenant that is known to exist: for a host that knows so without its store.
+/// The whole answer to a request for the agent's card, or for that of a tenant that is known to exist: for a host
+/// that knows so without its store.
 #[must_use]
-pub fn card(desk: &Desk, tenant: Option<&str>) -> Response<Vec<u8>> {
-    success(Form::Plain, &json!(agent::card::card(desk, tenant)), None)
+pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Response<Vec<u8>> {
+    let card = public_card(desk, tenant, request.headers());
+    if request.method() == Method::HEAD {
+        answer::without_body(card)
+    } else {
+        card
+    }
+}
+
+/// The card, unless the one that the client kept still holds.
+fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Response<Vec<u8>> {
+    let whole = success(Form::Plain, &agent::card::card(desk, tenant), None);
+    Validators::of(whole.body(), desk.config.card_modified).answer(headers, KEEP_CARD, whole)
+}
+
+/// What is published, unless what the client kept still holds.
+fn published(desk: &Desk, page: Page, headers: &HeaderMap) -> Response<Vec<u8>> {
+    let mut whole = Response::new(page.text(&desk.config.base_url).into_bytes());
+    answer::set(&mut whole, "content-type", page.media_type());
+    Validators::of(whole.body(), None).answer(headers, KEEP_CARD, whole)
 }
 
 /// The same for a session that is another's and one that does not exist.
@@ -121,17 +151,13 @@ fn no_such_session() -> Refusal {
 #[derive(Clone, Debug)]
 pub struct Card {
     session_id: String,
+    /// Those of the request.
+    headers: HeaderMap,
 }
 
 impl Card {
     /// In whose form errors are written.
     pub const FORM: Form<'static> = Form::Core;
-
-    /// The question for this session's card.
-    #[must_use]
-    pub const fn of(session_id: String) -> Self {
-        Self { session_id }
-    }
 
     /// The session.
     #[must_use]
@@ -143,7 +169,7 @@ impl Card {
     #[must_use]
     pub fn answer(&self, desk: &Desk, exists: bool) -> Response<Vec<u8>> {
         if exists {
-            card(desk, Some(&self.session_id))
+            public_card(desk, Some(&self.session_id), &self.headers)
         } else {
             failure(Self::FORM, &no_such_session(), None)
         }
@@ -152,14 +178,14 @@ impl Card {
 
 /// A request that is answered from a session.
 ///
-/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave. Then
-/// [`poll`](Self::poll) until there is an answer.
+/// [`decide`](Self::decide) comes first, and again where another commit was quicker than the one it gave, looked at or
+/// not. Then [`poll`](Self::poll) until there is an answer.
 #[derive(Debug)]
 pub struct Exchange {
     request: Request<Vec<u8>>,
     tenant: Option<String>,
     ask: Ask,
-    token: Token,
+    credential: Credential,
     entered: Option<Entered>,
 }
 
@@ -216,7 +242,7 @@ impl Exchange {
     /// The session that the request's credential names; whether there is one is for the host to find out.
     #[must_use]
     pub fn session_id(&self) -> &str {
-        self.token.session()
+        self.credential.session_id()
     }
 
     /// In whose form the answer is written.
@@ -263,26 +289,28 @@ impl Exchange {
 
     /// Finds out who calls, and reads the request.
     fn enter(&self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Entered, Failed> {
-        let caller = session.and_then(|session| session.authenticate(&self.token));
-        let caller = caller.ok_or_else(read::unauthenticated)?;
-        let session_id = self.token.session();
+        let caller = session.and_then(|session| self.credential.caller(session));
+        let caller = caller.ok_or_else(Refusal::unauthenticated)?;
+        let session_id = self.session_id();
         if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
             return Err(no_such_session().into());
         }
         let target = match &self.ask {
             Ask::Http(target) => target,
             Ask::Rpc(call) => {
-                let work = Work::rpc(&self.request, session_id, call)?;
+                let work = Work::rpc(&self.request, session_id, desk, call, now)?;
                 return Ok(Entered::new(caller, work));
             }
         };
         let work = match target {
-            Target::Core(method, task) => Work::core(&self.request, session_id, *method, task.as_deref())?,
+            Target::Core(method, named) => Work::core(&self.request, session_id, desk, *method, named, now)?,
             Target::Extension { path, segment } => {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
-            Target::Card | Target::Rpc => return Err(no_such_session().into()),
+            Target::Card | Target::Page(_) | Target::Rpc | Target::Options(_) => {
+                return Err(no_such_session().into());
+            }
         };
         Ok(Entered::new(caller, work))
     }
@@ -298,7 +326,7 @@ impl Exchange {
             ..
         }) = &mut self.entered
         else {
-            return Err(read::unauthenticated().into());
+            return Err(Refusal::unauthenticated().into());
         };
         outcome.poll(desk, self.ask.form(), || still(session, caller), now)
     }
@@ -345,7 +373,7 @@ impl Exchange {
 /// The session, unless the caller's credential was revoked since it was looked at.
 fn still<'a>(session: Option<&'a Session>, caller: &Caller) -> Result<&'a Session, Refusal> {
     let session = session.filter(|session| session.is_current(caller));
-    session.ok_or_else(read::unauthenticated)
+    session.ok_or_else(Refusal::unauthenticated)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use a2a_edge::desk::{Config, Desk};
 use a2a_edge::dispatch::projection::project;
 use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, SYSTEM_ADDRESS, WORK_URI};
 use a2a_edge::extension::Method;
-use a2a_edge::session::inbox::Kind;
+use a2a_edge::session::inbox::{ItemState, Kind};
 use a2a_edge::session::question::QuestionState;
 use a2a_edge::session::{Caller, Role, Session};
 use a2a_edge::time::Timestamp;
@@ -28,6 +28,7 @@ pub fn check(play: &Play, at: Timestamp) {
     }
     check_workstreams(session);
     check_knowledge(session);
+    check_pushes(session);
     let open = session.requests().filter(|it| !it.state_at(play.now).is_closed());
     assert_eq!(session.open_request_count(play.now), open.count());
     for request in session.requests() {
@@ -64,6 +65,19 @@ pub fn check(play: &Play, at: Timestamp) {
     }
 }
 
+/// Whatever a webhook lacks is due, unless it was given up.
+fn check_pushes(session: &Session) {
+    for task in session.tasks() {
+        let changes = task.changes.len();
+        for record in session.pushes().of_task(&task.task_id) {
+            assert!(record.known <= changes, "{record:?}");
+            let lacks = record.known < changes && record.given_up_at.is_none();
+            assert!(!lacks || record.due.is_some(), "{record:?}");
+            assert!(record.given_up_at.is_none() || record.due.is_none(), "{record:?}");
+        }
+    }
+}
+
 /// A task that waits for its client waits for the answer to questions that are open, and to no other.
 fn check_questions(session: &Session) {
     for task in session.tasks().filter(|task| !task.shown.state.is_terminal()) {
@@ -93,6 +107,8 @@ fn check_inbox(session: &Session, reader: &Caller, now: Timestamp) {
     let items = session.inbox_of(me, now);
     let out = session.participant(me).is_some_and(|it| it.revoked_at.is_some());
     assert!(items.is_empty() || (reader.role != Role::Client && !out));
+    let pending = items.iter().filter(|it| it.state == ItemState::Pending).count();
+    assert_eq!(session.inbox_pending(me, now), pending);
     let mut ids = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
         assert!(ids.insert(&item.item_id), "{item:?}");

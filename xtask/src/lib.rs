@@ -3,13 +3,20 @@
 //! The tests of the component build it through [`component::build`], so there is one way to make it.
 
 pub mod bench;
+mod bindgen;
+pub mod browser;
+pub mod chromium;
 pub mod component;
+pub mod conformance;
 pub mod deny;
 pub mod dev;
+mod files;
 pub mod npm;
-mod process;
+pub mod pip;
+pub mod process;
 mod setup;
 pub mod test;
+mod tools;
 pub mod workers;
 
 use std::fmt;

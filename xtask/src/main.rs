@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use xtask::{Outcome, bench, component, deny, dev, test, workers};
+use xtask::{Outcome, bench, browser, component, conformance, deny, dev, test, workers};
 
 struct Command {
     name: &'static str,
@@ -32,9 +32,19 @@ const COMMANDS: &[Command] = &[
         run: workers::run,
     },
     Command {
+        name: "browser",
+        summary: "Builds the npm package @a2a-edge/core for Node, bundlers and pages, within its size budget.",
+        run: browser::run,
+    },
+    Command {
         name: "bench",
-        summary: "Prints how fast the core is, natively and as a component, beside a JSON Schema validator.",
+        summary: "Prints how fast the core is, natively and as a component; with `--load`, what the native host bears beside other SDKs.",
         run: bench::run,
+    },
+    Command {
+        name: "conformance",
+        summary: "Runs the A2A test kit of `--kit PATH` against `--host native` or `workers`, and prints what came of it.",
+        run: conformance::run,
     },
     Command {
         name: "deny",
@@ -67,7 +77,7 @@ fn main() -> ExitCode {
 fn help() -> String {
     let mut text = "Usage: cargo xtask <command> [arguments]\n\nCommands:\n".to_owned();
     for command in COMMANDS {
-        text.push_str(&format!("  {:<10} {}\n", command.name, command.summary));
+        text.push_str(&format!("  {:<11} {}\n", command.name, command.summary));
     }
     text
 }

@@ -21,7 +21,7 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
     let start = now();
     let head = exchange::head(&request)?;
     let id = exchange::request_id(&head);
-    let desk = match settings::desk(env, &request.url()?) {
+    let desk = match settings::desk(env, &request.url()?, &head).await {
         Ok(desk) => desk,
         Err(fault) => {
             console_error!("{}", json!({"event": "settings", "id": id, "why": fault}));
@@ -40,7 +40,7 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
         desk: &desk,
         id: &id,
     };
-    let answer = match front.answer(request, &place, session.as_deref()).await {
+    let answer = match front.answer(request, &head, &place, session.as_deref()).await {
         Ok(answer) => answer,
         Err(error) => {
             console_error!(
@@ -71,9 +71,15 @@ struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
-    async fn answer(&self, request: Request, place: &Place, session: Option<&str>) -> Result<Response> {
+    async fn answer(
+        &self,
+        request: Request,
+        head: &http::Request<()>,
+        place: &Place,
+        session: Option<&str>,
+    ) -> Result<Response> {
         let Some(session) = session else {
-            return exchange::answer(&Rc::new(Front::new()), self.desk, request).await;
+            return exchange::answer(&Rc::new(Front::new()), self.env, self.desk, request).await;
         };
         // Whatever comes in is handed on as it is, the entry's request id included.
         let ask = async {
@@ -85,11 +91,13 @@ impl Dispatch<'_> {
         }
         let directory = Directory::new(self.env);
         if matches!(place, Place::Card(_)) && directory.knows(session).await {
-            return exchange::outward(a2a_edge::exchange::card(self.desk, Some(session)), self.id);
+            let card = a2a_edge::exchange::card(self.desk, Some(session), head);
+            return exchange::outward(card, self.id);
         }
         let answer = ask.await?;
-        // Only the object says that a session exists, so only its word is written down.
-        if answer.status_code() == 200 {
+        // Only the object says that a session exists, so only its word is written down: a card, or that the client's
+        // still holds.
+        if matches!(answer.status_code(), 200 | 304) {
             self.context.wait_until(directory.tell(session.to_owned()));
         }
         Ok(answer)
@@ -103,6 +111,8 @@ fn shown_route(head: &http::Request<()>) -> String {
         Ok(Target::Core(method, _)) => method.name().to_owned(),
         Ok(Target::Rpc) => "json-rpc".to_owned(),
         Ok(Target::Extension { path, segment }) => shown(&format!("{path}/{segment}")),
+        Ok(Target::Page(_)) => "reference".to_owned(),
+        Ok(Target::Options(_)) => "options".to_owned(),
         Ok(Target::Operator(verb)) => shown(&format!("operator/v1/{verb}")),
         Err(_) => "none".to_owned(),
     }

@@ -7,6 +7,7 @@ mod inbox;
 mod judge;
 mod knowledge;
 mod presence;
+mod push;
 mod questions;
 mod requests;
 mod send;
@@ -20,6 +21,7 @@ pub use claims::{NewClaim, named};
 pub use decisions::NewDecision;
 pub use knowledge::{NewProposal, Verdict};
 pub use presence::{NewPresence, NewStatus};
+pub use push::NewPush;
 pub use questions::NewQuestion;
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
@@ -48,6 +50,20 @@ pub enum Command {
         /// Which.
         task_id: String,
     },
+    /// The client of a task wants to be notified of what becomes of it.
+    SetPushConfig {
+        /// The task.
+        task_id: String,
+        /// Where.
+        new: Box<NewPush>,
+    },
+    /// The client of a task wants no more of such notifications.
+    DeletePushConfig {
+        /// The task.
+        task_id: String,
+        /// Which.
+        config_id: String,
+    },
     /// Somebody is to take part. Owners and admins only.
     AddParticipant {
         /// For people.
@@ -59,6 +75,11 @@ pub enum Command {
     },
     /// Somebody is no longer to take part. Owners and admins only.
     RevokeParticipant {
+        /// Who.
+        participant_id: String,
+    },
+    /// Somebody is to have another token. Owners and admins only.
+    RotateCredential {
         /// Who.
         participant_id: String,
     },
@@ -74,6 +95,13 @@ pub enum Command {
     /// An ask, or the proposal of a handoff, is turned down. Owners and admins only.
     Decline {
         /// The task.
+        task_id: String,
+        /// For the client.
+        reason: Option<String>,
+    },
+    /// An ask is closed without an answer: it has failed. Owners and admins only.
+    CloseTask {
+        /// The task of the ask.
         task_id: String,
         /// For the client.
         reason: Option<String>,
@@ -163,6 +191,7 @@ impl Command {
             self,
             Self::DecideProposal { .. }
                 | Self::Decline { .. }
+                | Self::CloseTask { .. }
                 | Self::DropWork { .. }
                 | Self::AskClient { .. }
         )
@@ -415,18 +444,22 @@ impl Draft<'_> {
         match command {
             Command::Send(send) => self.send(send),
             Command::CancelTask { task_id } => self.cancel_task(task_id),
+            Command::SetPushConfig { task_id, new } => self.set_push_of(task_id, new),
+            Command::DeletePushConfig { task_id, config_id } => self.delete_push(task_id, config_id),
             Command::AddParticipant {
                 display_name,
                 kind,
                 role,
             } => self.add(display_name, *kind, *role),
             Command::RevokeParticipant { participant_id } => self.revoke(participant_id),
+            Command::RotateCredential { participant_id } => self.rotate(participant_id),
             Command::DecideProposal {
                 task_id,
                 choice,
                 reason,
             } => self.decide_proposal(task_id, choice, reason.as_deref()),
             Command::Decline { task_id, reason } => self.decline(task_id, reason.as_deref()),
+            Command::CloseTask { task_id, reason } => self.close_task(task_id, reason.as_deref()),
             Command::DropWork { task_id, reason } => self.drop_work(task_id, reason.as_deref()),
             Command::AskClient {
                 task_id,

@@ -147,6 +147,8 @@ enum Command {
     Approve(decide::Approve),
     /// Refuse a handed-over task (owner, admin)
     Decline(decide::Decline),
+    /// End a question that nobody will answer (owner, admin)
+    Close(decide::Close),
     /// End a task that was approved (owner, admin)
     Drop(decide::Drop),
     /// Find, claim and finish work (member)
@@ -223,6 +225,7 @@ pub fn run() -> ExitCode {
         Command::Task(task) => task.run(&cli.common),
         Command::Approve(approve) => approve.run(&cli.common),
         Command::Decline(decline) => decline.run(&cli.common),
+        Command::Close(close) => close.run(&cli.common),
         Command::Drop(drop) => drop.run(&cli.common),
         Command::Requests(requests) => requests.run(&cli.common),
         Command::Presence(presence) => presence.run(&cli.common),
@@ -335,6 +338,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_page_token_may_begin_with_a_hyphen() {
+        let mut found = Vec::new();
+        leaves(&Cli::command(), "a2a-edge", &mut found);
+        let pages = found.iter().filter_map(|(path, command)| {
+            let page = command.get_arguments().find(|arg| arg.get_id() == "page")?;
+            Some((path, page.is_allow_hyphen_values_set()))
+        });
+        let pages: Vec<_> = pages.collect();
+        assert!(pages.len() >= 4, "{pages:?}");
+        assert!(pages.iter().all(|(_, allowed)| *allowed), "{pages:?}");
     }
 
     /// The words of a shell line, with single quotes only.
