@@ -24,9 +24,9 @@ use crate::store::{Bell, CommitOutcome, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
+use line::Flight;
 pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
-use line::Flight;
 use sessions::{Absent, Seen, compact_behind, offer, record};
 pub use stream::{Body, Stream};
 
