@@ -121,7 +121,7 @@ pub(super) fn send(
                     Some(WorkRequest::Status { task }) => *task,
                     _ => None,
                 };
-                check_media_types(&message.parts)?;
+                check_media_types(desk, &message.parts)?;
                 let answer = status(session, call, task);
                 return Ok((None, params, Goal::Message(Box::new(answer))));
             }
@@ -139,7 +139,7 @@ pub(super) fn send(
         },
     };
     let inbound = inbound::inbound(&message.parts)?;
-    check_media_types(&message.parts)?;
+    check_media_types(desk, &message.parts)?;
     let recognised = active.work || active.envelope;
     let body = Value::Object(call.params.clone());
     let limit = i64::from(desk.config.blocking_limit_ms);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Call;
-use crate::params::Param;
+use crate::params::{Param, Rule};
 use crate::refusal::Refusal;
 use crate::session::event::{Cursor, Span};
 use crate::session::{Commit, Decided, Idempotency, Scope, Session};
@@ -54,8 +54,12 @@ pub struct Operation {
     pub read_only: bool,
     /// What it takes, beside `idempotencyKey` where it is no read.
     pub params: &'static [Param],
+    /// What goes across its parameters.
+    pub rules: &'static [Rule],
     /// What it does, for people.
     pub about: &'static str,
+    /// The members of its answer, for people.
+    pub answer: &'static str,
     /// What carries it out.
     pub handler: Handler,
 }
@@ -71,6 +75,8 @@ pub struct Description {
     pub read_only: bool,
     /// What it takes, beside `idempotencyKey` where it is no read.
     pub params: &'static [Param],
+    /// What goes across its parameters.
+    pub rules: &'static [Rule],
     /// What it does, for people.
     pub about: &'static str,
 }
@@ -84,7 +90,9 @@ impl Operation {
             scope,
             read_only,
             params,
+            rules,
             about,
+            answer: _,
             handler: _,
         } = *self;
         Description {
@@ -92,6 +100,7 @@ impl Operation {
             scope,
             read_only,
             params,
+            rules,
             about,
         }
     }

@@ -67,7 +67,12 @@ fn shape(it: Shape) -> Value {
 pub fn validate_json(operation: &str, parameters: &str) -> String {
     let found = find(operation).and_then(|operation| {
         let parameters = object(parameters)?;
-        let (_, found) = coordination::checked(operation.params, operation.read_only, &parameters);
+        let (_, found) = coordination::checked(
+            operation.params,
+            operation.rules,
+            operation.read_only,
+            &parameters,
+        );
         Ok(found)
     });
     match found {

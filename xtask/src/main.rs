@@ -38,7 +38,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        summary: "Prints how fast the core is, natively and as a component, beside a JSON Schema validator.",
+        summary: "Prints how fast the core is, natively and as a component; with `--load`, what the native host bears beside other SDKs.",
         run: bench::run,
     },
     Command {

@@ -8,6 +8,7 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+mod card;
 mod claims;
 mod clients;
 mod deploy;
