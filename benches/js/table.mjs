@@ -1,16 +1,18 @@
-// table.mjs PACKAGE MODULES CORPUS [--quick]: how long a validation takes in Node, by the npm package and by ajv, the
-// fastest JSON Schema validator there, with a schema that says all that JSON Schema can say of work/v1.
+// table.mjs CORE COMPONENT MODULES CORPUS [--quick]: how long a validation takes in Node, by the two npm packages and by
+// ajv with a schema that says all that JSON Schema can say of work/v1.
 //
 // The contenders take turns in short batches, and the median of their batches counts.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [packaged, modules, file, ...flags] = process.argv.slice(2);
-const { work } = await import(pathToFileURL(join(resolve(packaged), "dist/index.js")));
-const { default: Ajv } = createRequire(join(resolve(modules), "x.js"))("ajv/dist/2020.js");
+const [core, component, modules, file, ...flags] = process.argv.slice(2);
+const load = (...path) => import(pathToFileURL(resolve(...path)));
+const { work } = await load(core, "dist/index.js");
+const { work: interfaced } = await load(component, "dist/a2a-edge.js");
+const { default: Ajv } = createRequire(resolve(modules, "x.js"))("ajv/dist/2020.js");
 const schema = JSON.parse(readFileSync(new URL("../work-request.schema.json", import.meta.url), "utf8"));
 const satisfies = new Ajv({ strict: false }).compile(schema);
 const { requests, measured } = JSON.parse(readFileSync(file, "utf8"));
@@ -30,7 +32,7 @@ function parsed(text) {
 // They must do the same work, or their times mean nothing.
 for (const text of requests) {
   const takes = work.validateJson(text) === OK;
-  if (takes !== parsed(text)) throw new Error(`the contenders disagree on ${text.slice(0, 300)}`);
+  if (takes !== parsed(text) || takes !== (interfaced.validateJson(text, "taken") === OK)) throw new Error(`the contenders disagree on ${text.slice(0, 300)}`);
 }
 console.log(`\nIn Node ${process.version}, all contenders agree on ${requests.length} requests.`);
 
@@ -66,6 +68,7 @@ for (const [name, text] of Object.entries(measured)) {
   const value = JSON.parse(text);
   contest(`${name}, from text`, Buffer.byteLength(text), {
     "@a2a-edge/core": () => work.validateJson(text),
+    "@a2a-edge/component": () => interfaced.validateJson(text, "taken"),
     "JSON.parse and ajv": () => parsed(text),
   });
   contest(`${name}, from an object`, Buffer.byteLength(text), {

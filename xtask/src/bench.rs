@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use crate::process::{self, cargo, root, target_dir};
-use crate::{Outcome, browser, component, npm};
+use crate::{Outcome, browser, component, jco, npm};
 
-/// Builds the component and the npm package, then runs the benchmarks with optimisation, natively and in Node; with
+/// Builds the component and the npm packages, then runs the benchmarks with optimisation, natively and in Node; with
 /// `--load` measures the native host beside the servers of three SDKs instead. Arguments go to them.
 ///
 /// # Errors
@@ -18,12 +18,12 @@ pub fn run(arguments: &[String]) -> Outcome {
         return process::run(command.args(rest));
     }
     component::build()?;
-    let package = browser::build()?;
+    let packages = [browser::build()?, jco::build()?];
     let modules = npm::install("tests/browser/tools", "browser-tests")?;
     let corpus = target_dir().join("bench-corpus.json");
     let mut command = cargo(&["bench", "--package", "a2a-edge-benches", "--bench", "table", "--"]);
     process::run(command.args(arguments).arg("--corpus").arg(&corpus))?;
     let mut node = Command::new("node");
     node.arg(root().join("benches/js/table.mjs"));
-    process::run(node.args([&package, &modules, &corpus]).args(arguments))
+    process::run(node.args(&packages).args([&modules, &corpus]).args(arguments))
 }

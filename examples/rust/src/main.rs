@@ -38,7 +38,7 @@ fn judge(component: &Path, request: String) -> wasmtime::Result<String> {
         Ok(Some(Request::Handoff(handoff))) => format!("a handoff: {}", handoff.title),
         Ok(Some(Request::Status(task))) => format!("a look at {}", task.as_deref().unwrap_or("all handoffs")),
         Ok(None) => "no request".to_owned(),
-        Err(fault) => format!("{:?}: {}: {}", fault.code, fault.field, fault.message),
+        Err(fault) => format!("{}: {}", fault.field, fault.message),
     })
 }
 
@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(judge("null"), "no request");
         let refused = judge(r#"{"skill":"handoff","title":"Fix it","writes":["../up"]}"#);
         assert!(
-            refused.starts_with("FaultCode::Invalid: work.writes[0]: expected a path"),
+            refused.starts_with("work.writes[0]: expected a path"),
             "{refused}"
         );
     }
