@@ -2,8 +2,12 @@
 //!
 //! What is answered is decided by [`crate::exchange`]; here it meets the host's storage and clock. The driver holds no
 //! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
-//! compare-and-swap decides, and a loser decides again.
+//! compare-and-swap decides, and a loser decides again. Where the store keeps commits in line
+//! ([`Store::is_queue`]) a turn ends before its commit is durable: what is decided next builds on it, and no answer, whose
+//! ever it is, leaves before everything that it was made from is durable.
 
+mod line;
+mod outbox;
 pub mod place;
 mod sessions;
 mod stream;
@@ -14,14 +18,15 @@ use crate::agent::Failed;
 use crate::exchange::{self, Batch, Card, Creation, Exchange, Plan, Poll};
 use crate::http::answer::{Form, failure, without_body};
 use crate::refusal::{Code, Refusal};
+use crate::session::Commit;
 use crate::session::event::Span;
-use crate::session::{Commit, Session};
-use crate::store::{Bell, Record, Store, StoreError};
+use crate::store::{Bell, CommitOutcome, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
+pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
-use sessions::{Seat, offer, record};
+use sessions::{Absent, Seen, compact_behind, offer, record};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
@@ -52,6 +57,12 @@ pub trait Host {
     /// Whether the host is about to end, so that nothing is waited for: a send is answered with its task as it stands.
     fn is_closing(&self) -> bool {
         false
+    }
+    /// Hears after a commit, and before its answer leaves, when a notification of the session is next due: to be sent
+    /// then with [`deliver`]. What was due before the host began it finds with [`next_due`].
+    fn due(&self, session_id: &str, at: Timestamp) -> impl Future<Output = ()> {
+        let _ = (session_id, at);
+        async {}
     }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
@@ -190,7 +201,8 @@ async fn batch<H: Host>(host: &H, desk: &Desk, mut batch: Batch) -> Response<Vec
     batch.answer()
 }
 
-/// The answer, without a body where it is a stream; after `end` nothing is waited for.
+/// Decides until the commit is in, or nothing needs to be committed, and answers: without a body where the answer is a
+/// stream. After `end` nothing is waited for.
 async fn answered<H: Host>(
     host: &H,
     desk: &Desk,
@@ -199,29 +211,69 @@ async fn answered<H: Host>(
 ) -> Answered<Option<Vec<u8>>> {
     let seat = host.sessions().seat(exchange.session_id());
     let mut seat = seat.refreshed(host).await?;
-    transact(host, desk, exchange, &mut seat).await?;
+    for _ in 0..ATTEMPTS {
+        let commit = match exchange.decide(desk, seat.session(), host.now(), host.entropy()) {
+            Ok(commit) => commit,
+            Err(failed) => {
+                seat.leave().1.settled().await?;
+                return Err(failed.into());
+            }
+        };
+        let mut flight = None;
+        if let Some(commit) = &commit {
+            if host.store().is_queue() {
+                flight = Some(seat.line_up(host, commit).await);
+            } else if !seat.commit(host, commit).await? {
+                continue;
+            }
+        }
+        let polled = exchange.poll(desk, seat.session(), host.now());
+        let (absent, seen) = seat.leave();
+        if let Some(flight) = flight {
+            let seq = flight.seq();
+            let CommitOutcome::Committed { compact } = flight.land().await? else {
+                seat = absent.refreshed(host).await?;
+                continue;
+            };
+            host.bell().ring(absent.id(), seq);
+            // The commit is in whatever becomes of this; a later one asks for it again.
+            if compact && let Err(fault) = compact_behind(host, absent.id(), seq).await {
+                host.report(&fault);
+            }
+        }
+        return follow(host, desk, exchange, end, (absent, seen), polled).await;
+    }
+    Err(Trouble::Contended)
+}
+
+/// Looks for the answer until it is there, beginning with what was seen when the turn was given up.
+async fn follow<H: Host>(
+    host: &H,
+    desk: &Desk,
+    exchange: &mut Exchange,
+    end: Option<Timestamp>,
+    left: (Absent, Seen),
+    mut polled: Result<Poll, Failed>,
+) -> Answered<Option<Vec<u8>>> {
+    let (mut absent, mut seen) = left;
     loop {
-        let now = host.now();
-        match exchange.poll(desk, seat.session(), now)? {
+        seen.settled().await?;
+        match polled? {
             Poll::Ready(response) => return Ok(response.map(Some)),
             Poll::Stream(head) => return Ok(head.map(|()| None)),
-            Poll::Wait(_) if host.is_closing() || end.is_some_and(|end| end <= now) => {
+            Poll::Wait(_) if host.is_closing() || end.is_some_and(|end| end <= host.now()) => {
                 exchange.wait_no_longer()
             }
             Poll::Wait(until) => {
-                let after = seat.session().map_or(0, Session::seq);
-                let absent = seat.leave();
                 let until = end.map_or(until, |end| end.min(until));
-                host.bell().wait(absent.id(), after, until).await;
-                seat = absent.refreshed(host).await?;
+                host.bell().wait(absent.id(), seen.seq, until).await;
             }
-            Poll::Log(span) => {
-                // Others need not wait for it: what the log holds does not change.
-                let absent = seat.leave();
-                exchange.supply(history(host, absent.id(), span).await?);
-                seat = absent.refreshed(host).await?;
-            }
+            // Others need not wait for it: what the log holds does not change.
+            Poll::Log(span) => exchange.supply(history(host, absent.id(), span).await?),
         }
+        let seat = absent.refreshed(host).await?;
+        polled = exchange.poll(desk, seat.session(), host.now());
+        (absent, seen) = seat.leave();
     }
 }
 
@@ -235,22 +287,4 @@ async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<
         })
     };
     records.iter().map(read).collect()
-}
-
-/// Decides until the commit is in, or nothing needs to be committed.
-async fn transact<H: Host>(
-    host: &H,
-    desk: &Desk,
-    exchange: &mut Exchange,
-    seat: &mut Seat,
-) -> Result<(), Trouble> {
-    for _ in 0..ATTEMPTS {
-        let Some(commit) = exchange.decide(desk, seat.session(), host.now(), host.entropy())? else {
-            return Ok(());
-        };
-        if seat.commit(host, &commit).await? {
-            return Ok(());
-        }
-    }
-    Err(Trouble::Contended)
 }

@@ -5,8 +5,10 @@
 //! the answer, or says until when to wait for news: a blocking send waits for its task.
 
 pub mod card;
+pub mod courier;
 mod list;
 pub mod operator;
+pub mod push;
 mod send;
 pub mod stream;
 mod view;
@@ -92,6 +94,10 @@ enum Goal {
     },
     /// A page of tasks.
     Page(list::Page),
+    /// What is no task's.
+    Answer(Value),
+    /// The card for those with a credential.
+    Card,
 }
 
 impl Goal {
@@ -127,6 +133,9 @@ pub enum Poll {
 pub fn begin(desk: &Desk, session: &Session, call: Call) -> Result<Step, Failed> {
     if !call.caller.may(Scope::TasksSend) {
         return Err(scope_required(Scope::TasksSend).into());
+    }
+    if call.method == Method::GetExtendedAgentCard && call.caller.is_anonymous() {
+        return Err(Refusal::unauthenticated().into());
     }
     let named = send::named_extensions(&call.params);
     let requested = header::requested(&call.requested, &named);
@@ -211,6 +220,17 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
             .0;
             Ok((commit, params, Goal::task(task_id, None, false)))
         }
+        Method::CreateTaskPushNotificationConfig
+        | Method::GetTaskPushNotificationConfig
+        | Method::ListTaskPushNotificationConfigs
+        | Method::DeleteTaskPushNotificationConfig => {
+            let (commit, answer) = push::run(desk, session, call, &object)?;
+            Ok((commit, params, Goal::Answer(answer)))
+        }
+        Method::GetExtendedAgentCard => {
+            card::extended(desk, session.id())?;
+            Ok((None, params, Goal::Card))
+        }
         _ => Err(not_offered(call.method)),
     }
 }
@@ -220,8 +240,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
 pub fn not_offered(method: Method) -> Refusal {
     let message = format!("this agent does not offer {}", method.name());
     if method.name().contains("PushNotificationConfig") {
-        let code = crate::refusal::Code::FailedPrecondition;
-        return Refusal::a2a(code, "PUSH_NOTIFICATION_NOT_SUPPORTED", message);
+        return push::not_supported(message);
     }
     Refusal::unsupported(message)
 }
@@ -293,7 +312,14 @@ impl Follow {
                 if let Some(deadline) = deadline.filter(|deadline| !settled && *deadline > now) {
                     return Ok(Poll::Wait(deadline));
                 }
-                let (wrapped, mut task) = (*wrapped, self.view(desk, session, now).task(record, *shape));
+                let view = self.view(desk, session, now);
+                if self.method == Method::SendMessage
+                    && let Some(message) = view.direct_answer(record)
+                {
+                    let answer = self.direct(message, now);
+                    return Ok(Poll::Ready(answer, self.activations.echo()));
+                }
+                let (wrapped, mut task) = (*wrapped, view.task(record, *shape));
                 self.respond((&mut task).into(), now);
                 if wrapped {
                     json!({ "task": task })
@@ -309,6 +335,8 @@ impl Follow {
                 }
                 page.answer(&tasks)
             }
+            Goal::Answer(answer) => answer.clone(),
+            Goal::Card => card::extended(desk, session.id()).map_err(|refusal| self.fail(refusal))?,
         };
         Ok(Poll::Ready(value, self.activations.echo()))
     }

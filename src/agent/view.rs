@@ -257,6 +257,14 @@ impl<'a> View<'a> {
         message
     }
 
+    /// The message that answers the send which opened a task, in place of the task.
+    pub(super) fn direct_answer(&self, record: &TaskRecord) -> Option<Message> {
+        let answer = record.answer.as_ref().filter(|_| record.answered_directly)?;
+        let mut message = self.message(self.session.mail(answer)?, record);
+        message.task_id = None;
+        Some(message)
+    }
+
     /// The answer to a message that opened no task: with envelope/v1 active it tells the message's id and thread.
     pub(super) fn received(&self, mail: &Mail) -> Message {
         let id = format!("re-{}", mail.id);

@@ -4,6 +4,8 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, page};
+use crate::a2a::Artifact;
+use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::work::Priority;
 use crate::params::{Fields, Param, Rule, Shape};
 use crate::refusal::Refusal;
@@ -112,6 +114,11 @@ pub const UPDATE: Operation = Operation {
             "How far it has come (progress)",
         ),
         Param::optional("artifacts", ARTIFACTS, "What is handed in (progress, complete)"),
+        Param::optional(
+            "asMessage",
+            Shape::Flag,
+            "Whether a send that still waits is answered with a message in place of its task (complete)",
+        ),
         Param::optional("assignee", Shape::Id, "Who gets it (reassign)"),
         Param::optional(
             "gate",
@@ -177,7 +184,7 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
             stage,
             artifacts,
         },
-        "complete" => Action::Complete { note, artifacts },
+        "complete" => complete(fields, note, artifacts)?,
         "cancel" => Action::Cancel { note },
         "hold" => Action::Hold {
             gate: fields.owned("gate").unwrap_or_default(),
@@ -195,6 +202,23 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
         idempotency,
         &Command::UpdateRequest { request_id, action },
     )
+}
+
+fn complete(fields: Fields<'_>, note: Option<String>, artifacts: Vec<Artifact>) -> Result<Action, Refusal> {
+    let as_message = fields.flag("asMessage").unwrap_or_default();
+    let is_answer =
+        |artifact: &Artifact| matches!(WorkArtifact::of(artifact, ""), Ok(Some(WorkArtifact::Answer(_))));
+    if let Some(other) = artifacts.iter().position(|artifact| !is_answer(artifact))
+        && as_message
+    {
+        let rule = "expected nothing but the answer with asMessage: a message hands nothing in";
+        return Err(Refusal::invalid(format!("artifacts[{other}]"), rule));
+    }
+    Ok(Action::Complete {
+        note,
+        artifacts,
+        as_message,
+    })
 }
 
 /// A request as of `now`: one whose time has run out is expired, recorded or not.

@@ -33,7 +33,7 @@ impl Creation {
     /// The operator's token is missing, or the body breaks a rule.
     pub(super) fn read(desk: &Desk, request: &Request<Vec<u8>>) -> Result<Self, Refusal> {
         if !desk.is_operator(read::bearer(request.headers())) {
-            return Err(read::unauthenticated());
+            return Err(Refusal::unauthenticated());
         }
         let body = read::body(request)?;
         let new = new_session(&body)?;

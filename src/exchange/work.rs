@@ -63,10 +63,10 @@ impl Work {
         session_id: &str,
         desk: &Desk,
         method: Method,
-        task: Option<&str>,
+        named: &[(&'static str, String)],
         now: Timestamp,
     ) -> Result<Self, Failed> {
-        Self::by_path(request, session_id, method, task)
+        Self::by_path(request, session_id, method, named)
             .map_err(|refusal| early(request, session_id, desk, Some(method), now, refusal))
     }
 
@@ -88,7 +88,7 @@ impl Work {
         request: &Request<Vec<u8>>,
         session_id: &str,
         method: Method,
-        task: Option<&str>,
+        named: &[(&'static str, String)],
     ) -> Result<Self, Refusal> {
         read::check_version(request)?;
         let mut params = if matches!(*request.method(), http::Method::GET | http::Method::HEAD) {
@@ -96,13 +96,8 @@ impl Work {
         } else {
             read::body(request)?
         };
-        if let Some(task) = task {
-            let name = if method.name().contains("PushNotificationConfig") {
-                "taskId"
-            } else {
-                "id"
-            };
-            params.insert(name.to_owned(), json!(task));
+        for (name, value) in named {
+            params.insert((*name).to_owned(), json!(value));
         }
         Self::operation(request, session_id, method, params)
     }

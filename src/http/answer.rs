@@ -23,7 +23,7 @@ pub enum Form<'a> {
 }
 
 impl Form<'_> {
-    const fn media_type(self) -> &'static str {
+    pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Core => "application/a2a+json",
             Self::Rpc(_) | Self::Coordination | Self::Plain => "application/json",

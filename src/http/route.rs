@@ -27,8 +27,8 @@ pub enum Target {
     Card,
     /// Something that is published about an extension.
     Page(Page),
-    /// A core operation; with the task that its path names.
-    Core(Method, Option<String>),
+    /// A core operation; with the members of its request that the path names.
+    Core(Method, Vec<(&'static str, String)>),
     /// The JSON-RPC binding of the core operations: the body says which.
     Rpc,
     /// An operation of an extension, by the path of its operations and its own segment.
@@ -160,8 +160,17 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
             form: target.form(),
         })
     };
-    let core = |allow, method| Some(only(allow, Target::Core(method, None)));
-    let of_task = |allow, method, task: &str| Some(only(allow, Target::Core(method, Some(task.to_owned()))));
+    let core = |allow, method| Some(only(allow, Target::Core(method, Vec::new())));
+    let of_task =
+        |allow, method, task: &str| Some(only(allow, Target::Core(method, vec![("id", task.to_owned())])));
+    let configs = |method, task: &str| {
+        let named = vec![("taskId", task.to_owned())];
+        Some(only(READ_OR_ACT, Target::Core(method, named)))
+    };
+    let config = |method, task: &str, id: &str| {
+        let named = vec![("taskId", task.to_owned()), ("id", id.to_owned())];
+        Some(only(READ_OR_REMOVE, Target::Core(method, named)))
+    };
     if let Some(page) = Page::at(segments) {
         return Some(only(READ, Target::Page(page)));
     }
@@ -178,16 +187,14 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
             _ => of_task(READ, Method::GetTask, task),
         },
         ["tasks", task, "pushNotificationConfigs"] if *verb == Verb::POST => {
-            of_task(READ_OR_ACT, Method::CreateTaskPushNotificationConfig, task)
+            configs(Method::CreateTaskPushNotificationConfig, task)
         }
-        ["tasks", task, "pushNotificationConfigs"] => {
-            of_task(READ_OR_ACT, Method::ListTaskPushNotificationConfigs, task)
+        ["tasks", task, "pushNotificationConfigs"] => configs(Method::ListTaskPushNotificationConfigs, task),
+        ["tasks", task, "pushNotificationConfigs", id] if *verb == Verb::DELETE => {
+            config(Method::DeleteTaskPushNotificationConfig, task, id)
         }
-        ["tasks", task, "pushNotificationConfigs", _] if *verb == Verb::DELETE => {
-            of_task(READ_OR_REMOVE, Method::DeleteTaskPushNotificationConfig, task)
-        }
-        ["tasks", task, "pushNotificationConfigs", _] => {
-            of_task(READ_OR_REMOVE, Method::GetTaskPushNotificationConfig, task)
+        ["tasks", task, "pushNotificationConfigs", id] => {
+            config(Method::GetTaskPushNotificationConfig, task, id)
         }
         ["extensions", name, version, segment] => Some(only(
             if segment.ends_with(":stream") { READ } else { ACT },
@@ -205,73 +212,91 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
 mod tests {
     use super::*;
 
-    fn core(method: Method, task: Option<&str>, tenant: Option<&str>) -> Result<Route, NoRoute> {
-        let target = Target::Core(method, task.map(str::to_owned));
+    fn core(method: Method, named: &[(&'static str, &str)], tenant: Option<&str>) -> Result<Route, NoRoute> {
+        let named = named.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let target = Target::Core(method, named.collect());
         Ok(Route {
             tenant: tenant.map(str::to_owned),
             target,
         })
     }
 
+    const CONFIG: [(&str, &str); 2] = [("taskId", "t"), ("id", "c")];
+
     #[test]
     fn every_core_operation_has_its_path_with_and_without_a_tenant() {
-        for (verb, path, method, task) in [
-            (Verb::POST, "message:send", Method::SendMessage, None),
-            (Verb::POST, "message:stream", Method::SendStreamingMessage, None),
-            (Verb::GET, "tasks", Method::ListTasks, None),
-            (Verb::GET, "tasks/t-1", Method::GetTask, Some("t-1")),
-            (Verb::POST, "tasks/t-1:cancel", Method::CancelTask, Some("t-1")),
+        for (verb, path, method, named) in [
+            (Verb::POST, "message:send", Method::SendMessage, &[][..]),
+            (
+                Verb::POST,
+                "message:stream",
+                Method::SendStreamingMessage,
+                &[][..],
+            ),
+            (Verb::GET, "tasks", Method::ListTasks, &[][..]),
+            (Verb::GET, "tasks/t-1", Method::GetTask, &[("id", "t-1")]),
+            (
+                Verb::POST,
+                "tasks/t-1:cancel",
+                Method::CancelTask,
+                &[("id", "t-1")],
+            ),
             (
                 Verb::GET,
                 "tasks/t-1:subscribe",
                 Method::SubscribeToTask,
-                Some("t-1"),
+                &[("id", "t-1")],
             ),
             (
                 Verb::POST,
                 "tasks/t-1:subscribe",
                 Method::SubscribeToTask,
-                Some("t-1"),
+                &[("id", "t-1")],
             ),
             (
                 Verb::POST,
                 "tasks/t/pushNotificationConfigs",
                 Method::CreateTaskPushNotificationConfig,
-                Some("t"),
+                &[("taskId", "t")],
             ),
             (
                 Verb::GET,
                 "tasks/t/pushNotificationConfigs",
                 Method::ListTaskPushNotificationConfigs,
-                Some("t"),
+                &[("taskId", "t")],
             ),
             (
                 Verb::GET,
                 "tasks/t/pushNotificationConfigs/c",
                 Method::GetTaskPushNotificationConfig,
-                Some("t"),
+                &CONFIG,
             ),
             (
                 Verb::DELETE,
                 "tasks/t/pushNotificationConfigs/c",
                 Method::DeleteTaskPushNotificationConfig,
-                Some("t"),
+                &CONFIG,
             ),
-            (Verb::GET, "extendedAgentCard", Method::GetExtendedAgentCard, None),
+            (
+                Verb::GET,
+                "extendedAgentCard",
+                Method::GetExtendedAgentCard,
+                &[][..],
+            ),
         ] {
             assert_eq!(
                 route(&verb, &format!("/{path}")),
-                core(method, task, None),
+                core(method, named, None),
                 "{path}"
             );
             assert_eq!(
                 route(&verb, &format!("/{path}/")),
-                core(method, task, None),
+                core(method, named, None),
                 "{path}/"
             );
             assert_eq!(
                 route(&verb, &format!("/s1/{path}")),
-                core(method, task, Some("s1")),
+                core(method, named, Some("s1")),
                 "{path}"
             );
         }
@@ -290,7 +315,7 @@ mod tests {
                 target: Target::Rpc,
             };
             assert_eq!(route(&Verb::POST, path), Ok(expected), "{path}");
-            assert_eq!(route(&Verb::GET, path).unwrap_err().allow, Some("POST"), "{path}");
+            assert_eq!(route(&Verb::GET, path).unwrap_err().allow, Some(ACT), "{path}");
         }
     }
 
@@ -298,15 +323,15 @@ mod tests {
     fn a_task_id_is_cut_at_the_last_colon_and_unescaped() {
         assert_eq!(
             route(&Verb::POST, "/tasks/a:b:cancel"),
-            core(Method::CancelTask, Some("a:b"), None)
+            core(Method::CancelTask, &[("id", "a:b")], None)
         );
         assert_eq!(
             route(&Verb::GET, "/tasks/a%2Fb%C3%A9"),
-            core(Method::GetTask, Some("a/bé"), None)
+            core(Method::GetTask, &[("id", "a/bé")], None)
         );
         assert_eq!(
             route(&Verb::GET, "/tasks/a:b"),
-            core(Method::GetTask, Some("a:b"), None)
+            core(Method::GetTask, &[("id", "a:b")], None)
         );
     }
 

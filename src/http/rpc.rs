@@ -96,17 +96,14 @@ impl Call {
             id @ (None | Some(Value::Null | Value::Number(_) | Value::String(_))) => id,
             Some(_) => return Self::invalid(invalid_member("id", "expected a string, a number or null")),
         };
-        match Asked::read(&mut envelope) {
-            Ok(asked) => Self { id, asked: Ok(asked) },
-            Err(refusal) => Self::invalid(refusal).with_id(id),
-        }
-    }
-
-    fn with_id(self, id: Option<Value>) -> Self {
-        Self {
-            id: id.or(self.id),
-            ..self
-        }
+        let asked = Asked::read(&mut envelope);
+        // Only what is a call can be a notification.
+        let id = if asked.is_ok() {
+            id
+        } else {
+            id.or(Some(Value::Null))
+        };
+        Self { id, asked }
     }
 
     /// A stream has no place in a batch.

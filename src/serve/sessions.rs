@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_lock::{Mutex as Turnstile, MutexGuardArc};
 
 use super::Host;
+use super::line::{Flight, Line};
 use crate::session::{Commit, Session};
 use crate::store::{Bell as _, CommitOutcome, Record, Snapshot, Store as _, StoreError};
 
@@ -18,7 +19,15 @@ const OFFERS: u32 = 3;
 /// Handles on a slot that are nobody else's: the map's, the seat's own, and that of the lock it holds.
 const OWN_HANDLES: usize = 3;
 
-type Slot = Arc<Turnstile<Option<Session>>>;
+/// A session as it is in memory, with all commits that stand in line for it.
+#[derive(Default)]
+struct Held {
+    session: Option<Session>,
+    /// How much of it is durable.
+    line: Arc<Line>,
+}
+
+type Slot = Arc<Turnstile<Held>>;
 
 struct Entry {
     slot: Slot,
@@ -93,23 +102,44 @@ pub(super) struct Absent {
     slot: Slot,
 }
 
+/// A state of a session.
+#[derive(Debug)]
+pub(super) struct Seen {
+    line: Arc<Line>,
+    /// The number of its last commit.
+    pub(super) seq: u64,
+}
+
+impl Seen {
+    /// Returns when all of it is durable: nobody may be told of it before.
+    ///
+    /// # Errors
+    /// It was lost, or nobody knows.
+    pub(super) async fn settled(&self) -> Result<(), StoreError> {
+        self.line.reaches(self.seq).await
+    }
+}
+
 impl Absent {
     pub(super) fn id(&self) -> &str {
         &self.session_id
     }
 
-    /// Waits for the turn, then sees to it that the session in memory is what the store has.
+    /// Waits for the turn, then sees to it that the session in memory is what the store has, or will have.
     pub(super) async fn refreshed<H: Host>(self, host: &H) -> Result<Seat, StoreError> {
-        let state = self.slot.lock_arc().await;
+        let held = self.slot.lock_arc().await;
         let mut seat = Seat {
             session_id: self.session_id,
             slot: self.slot,
-            state,
+            held,
         };
-        if seat.state.is_none() || !host.store().is_exclusive() {
+        if seat.held.line.is_broken() {
+            *seat.held = Held::default();
+        }
+        if seat.held.session.is_none() || !host.store().is_exclusive() {
             seat.reload(host).await?;
         }
-        if seat.state.is_none() {
+        if seat.held.session.is_none() {
             host.sessions().forget(&seat.session_id, &seat.slot);
         }
         Ok(seat)
@@ -120,27 +150,36 @@ impl Absent {
 pub(super) struct Seat {
     session_id: String,
     slot: Slot,
-    state: MutexGuardArc<Option<Session>>,
+    held: MutexGuardArc<Held>,
 }
 
 impl Seat {
     /// The session, if it exists.
     pub(super) fn session(&self) -> Option<&Session> {
-        self.state.as_ref()
+        self.held.session.as_ref()
     }
 
-    /// Gives the turn up, to take it again later.
-    pub(super) fn leave(self) -> Absent {
-        Absent {
+    fn seq(&self) -> u64 {
+        self.session().map_or(0, Session::seq)
+    }
+
+    /// Gives the turn up, to take it again later; tells what was seen of the session.
+    pub(super) fn leave(self) -> (Absent, Seen) {
+        let seen = Seen {
+            line: Arc::clone(&self.held.line),
+            seq: self.seq(),
+        };
+        let absent = Absent {
             session_id: self.session_id,
             slot: self.slot,
-        }
+        };
+        (absent, seen)
     }
 
     /// Reads what the store has beyond what is in memory.
     async fn reload<H: Host>(&mut self, host: &H) -> Result<(), StoreError> {
         // What is in memory may be behind, so it only counts again once the store has answered.
-        let known = self.state.take();
+        let known = self.held.session.take();
         let after = known.as_ref().map_or(0, Session::seq);
         let Some(loaded) = host.store().load(&self.session_id, after).await? else {
             return Ok(());
@@ -167,7 +206,8 @@ impl Seat {
                 )));
             }
         }
-        *self.state = Some(session);
+        self.held.line.reached(session.seq());
+        self.held.session = Some(session);
         Ok(())
     }
 
@@ -177,16 +217,21 @@ impl Seat {
         let record = record(commit);
         // Until the store has answered nobody knows what it holds. Should this request end here, as it does when its
         // client goes away, the session is loaded again.
-        let known = self.state.take();
+        let known = self.held.session.take();
         match offer(|| host.store().commit(&self.session_id, &record)).await? {
             CommitOutcome::Conflict => {
-                *self.state = known;
+                self.held.session = known;
                 self.reload(host).await?;
                 Ok(false)
             }
             CommitOutcome::Committed { compact } => {
-                *self.state = known.and_then(|mut session| session.apply(commit).then_some(session));
+                self.held.session = known.and_then(|mut session| session.apply(commit).then_some(session));
+                self.held.line.reached(commit.seq);
                 host.bell().ring(&self.session_id, commit.seq);
+                let due = self.session().and_then(|session| session.pushes().next_due());
+                if let Some(at) = due {
+                    host.due(&self.session_id, at).await;
+                }
                 // The commit is in whatever becomes of this; the next one asks for it again.
                 if compact && let Err(fault) = self.compact(host).await {
                     host.report(&fault);
@@ -196,7 +241,23 @@ impl Seat {
         }
     }
 
+    /// Applies a commit and puts it in line for the store. What is decided from here on builds on it, and nobody is told
+    /// of it before it has landed.
+    pub(super) async fn line_up<'h, H: Host>(
+        &mut self,
+        host: &'h H,
+        commit: &Commit,
+    ) -> Flight<impl Future<Output = Result<CommitOutcome, StoreError>> + use<'h, H>> {
+        let (session_id, record) = (self.session_id.clone(), record(commit));
+        let storing = async move { host.store().commit(&session_id, &record).await };
+        let known = self.held.session.take();
+        self.held.session = known.and_then(|mut session| session.apply(commit).then_some(session));
+        Flight::begin(storing, Arc::clone(&self.held.line), commit.seq).await
+    }
+
     pub(super) async fn compact<H: Host>(&self, host: &H) -> Result<(), StoreError> {
+        // Nothing joins the line meanwhile, and a snapshot holds nothing that may be lost yet.
+        self.held.line.reaches(self.seq()).await?;
         let Some(session) = self.session() else {
             return Ok(());
         };
@@ -206,6 +267,15 @@ impl Seat {
         };
         host.store().compact(&self.session_id, &snapshot).await
     }
+}
+
+/// Makes the snapshot that a store asked for with a commit of a line, unless somebody does already.
+pub(super) async fn compact_behind<H: Host>(host: &H, session_id: &str, seq: u64) -> Result<(), StoreError> {
+    let seat = host.sessions().seat(session_id).refreshed(host).await?;
+    if seat.held.line.takes_snapshot(seq, seat.seq()) {
+        return seat.compact(host).await;
+    }
+    Ok(())
 }
 
 /// Repeats a write that the store did not answer for: whether it is in is learned by offering it again.

@@ -1,9 +1,9 @@
 //! The body of an answer: all of it at once, or a stream that is asked for more.
 
+use super::sessions::Seen;
 use super::{Host, history};
 use crate::desk::Desk;
 use crate::exchange::{Advance, Exchange};
-use crate::session::Session;
 use crate::store::{Bell as _, StoreError};
 
 /// The body of an answer.
@@ -31,11 +31,13 @@ impl Body {
 #[derive(Debug)]
 pub struct Stream {
     exchange: Box<Exchange>,
+    /// What comes next, and what of the session must be durable before it is told.
+    next: Option<(Seen, Vec<u8>)>,
 }
 
 impl Stream {
     pub(super) const fn new(exchange: Box<Exchange>) -> Self {
-        Self { exchange }
+        Self { exchange, next: None }
     }
 
     /// The next bytes, as soon as there are any; none when the stream has ended, the host is about to, or its store
@@ -53,16 +55,28 @@ impl Stream {
     async fn advance<H: Host>(&mut self, host: &H, desk: &Desk) -> Result<Option<Vec<u8>>, StoreError> {
         let session_id = self.exchange.session_id().to_owned();
         while !host.is_closing() {
+            if let Some((seen, _)) = &self.next {
+                seen.settled().await?;
+                return Ok(self.next.take().map(|(_, bytes)| bytes));
+            }
             let seat = host.sessions().seat(&session_id).refreshed(host).await?;
-            let after = seat.session().map_or(0, Session::seq);
             let advance = self.exchange.advance(desk, seat.session(), host.now());
             // Others need not wait while this one does.
-            drop(seat);
+            let (_, seen) = seat.leave();
             match advance {
-                Advance::Write(bytes) => return Ok(Some(bytes)),
-                Advance::Wait(until) => host.bell().wait(&session_id, after, until).await,
-                Advance::Log(span) => self.exchange.supply(history(host, &session_id, span).await?),
-                Advance::End => break,
+                Advance::Write(bytes) => self.next = Some((seen, bytes)),
+                Advance::Wait(until) => {
+                    seen.settled().await?;
+                    host.bell().wait(&session_id, seen.seq, until).await;
+                }
+                Advance::Log(span) => {
+                    seen.settled().await?;
+                    self.exchange.supply(history(host, &session_id, span).await?);
+                }
+                Advance::End => {
+                    seen.settled().await?;
+                    break;
+                }
             }
         }
         Ok(None)

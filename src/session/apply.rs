@@ -115,6 +115,7 @@ impl Session {
                     participant.revoked_at = Some(at);
                 }
                 self.revoke_credentials(participant_id, at);
+                self.push_revoked(participant_id);
                 None
             }
             Event::CredentialRotated { credential } => {
@@ -125,7 +126,11 @@ impl Session {
             }
             Event::MailPosted { mail, task_id } => {
                 let task = task_id.as_ref().and_then(|id| self.tasks.get_mut(id));
-                task.into_iter().for_each(|task| task.scope.push(mail.id.clone()));
+                if let Some(task) = task {
+                    task.scope.push(mail.id.clone());
+                    // Who writes about a task knows of it.
+                    task.awaited_until = task.awaited_until.filter(|_| mail.sent.is_none());
+                }
                 self.mail.insert(mail.id.clone(), (**mail).clone());
                 task_id.clone()
             }
@@ -238,6 +243,30 @@ impl Session {
                 self.knowledge.decide(proposal_id, ruling, step.by, step.at);
                 None
             }
+            Event::PushConfigSet { record } => {
+                self.push_set(record, self.latest);
+                None
+            }
+            Event::PushConfigDeleted { task_id, config_id } => {
+                self.push_deleted(task_id, config_id);
+                None
+            }
+            Event::PushDelivered {
+                task_id,
+                config_id,
+                known,
+            } => {
+                self.push_delivered(task_id, config_id, *known, self.latest);
+                None
+            }
+            Event::PushFailed {
+                task_id,
+                config_id,
+                then,
+            } => {
+                self.push_failed(task_id, config_id, *then, self.latest);
+                None
+            }
             // Said to whoever reads the log; nothing of the session follows from it.
             Event::StatusAnnounced { .. } => None,
             Event::SendRecorded {
@@ -306,7 +335,12 @@ fn touch(task: &mut TaskRecord, event: &Event, commit: &Commit) {
         }
         Event::QuestionOpened { mail_id, .. } => task.open_questions.push(mail_id.clone()),
         Event::QuestionAnswered { mail_id, .. } => task.open_questions.retain(|open| open != mail_id),
-        Event::TaskAnswered { mail_id, .. } => task.answer = Some(mail_id.clone()),
+        Event::TaskAnswered {
+            mail_id, directly, ..
+        } => {
+            task.answer = Some(mail_id.clone());
+            task.answered_directly = *directly;
+        }
         Event::TaskCanceled { ending, .. } => {
             task.canceled = Some(ending.clone());
             drop_work_item(task);

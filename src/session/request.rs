@@ -235,7 +235,7 @@ impl Request {
                 }
                 self.put_artifacts(artifacts);
             }
-            RequestChange::Completed { note, artifacts } => {
+            RequestChange::Completed { note, artifacts, .. } => {
                 self.notes.extend(note.clone());
                 self.put_artifacts(artifacts);
                 self.state = RequestState::Completed;
@@ -314,6 +314,9 @@ pub enum RequestChange {
         /// Handed in.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         artifacts: Vec<Artifact>,
+        /// Whether the answer is given to the send that still waits, in place of the task.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_message: bool,
     },
     /// A participant called it off.
     Cancelled {

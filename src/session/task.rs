@@ -123,6 +123,9 @@ pub struct TaskRecord {
     pub skill: Skill,
     /// When.
     pub opened_at: Timestamp,
+    /// Until when the send that opened it waits for what comes of it; none where its client was told of the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaited_until: Option<Timestamp>,
     /// The message that opened it.
     pub root: String,
     /// Messages since, oldest first.
@@ -134,6 +137,9 @@ pub struct TaskRecord {
     /// The answer that completes an ask, or that decided a handoff's proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// Whether the answer is one to the send that opened it, in place of the task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub answered_directly: bool,
     /// The request that carries the work, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -269,6 +275,15 @@ impl Choice {
 }
 
 impl TaskRecord {
+    /// Whether the send that opened it still waits at `now` for a first word of it. What waits for the client, or for a
+    /// decision, has been told to it.
+    #[must_use]
+    pub fn is_awaited(&self, now: Timestamp) -> bool {
+        let interrupted =
+            |change: &Change| matches!(change, Change::Status(status) if status.state.is_interrupted());
+        self.awaited_until.is_some_and(|until| now < until) && !self.changes.iter().any(interrupted)
+    }
+
     /// The gates that nobody has decided yet, in the order they were raised.
     pub fn open_gates(&self) -> impl Iterator<Item = &Gate> {
         self.gates.iter().filter(|gate| gate.decision.is_none())

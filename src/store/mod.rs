@@ -100,6 +100,16 @@ pub trait Store {
         false
     }
 
+    /// Whether commits of a session may be offered before the one in front is in. [`commit`](Self::commit) then takes its
+    /// place in line the first time that it is polled; no commit is made whose predecessor was not; and none is answered
+    /// before those in front of it are durable. Only for a store that [is exclusive](Self::is_exclusive).
+    ///
+    /// A session has many writers in flight then, and a store that makes all commits that wait in one write serves them
+    /// with one. After an error none is offered again: the session is read from the store.
+    fn is_queue(&self) -> bool {
+        false
+    }
+
     /// Keeps the first commit (number 1) of a new session. `false`: the session exists already with another first
     /// commit, and nothing was written.
     fn create(&self, session: &str, first: &Record) -> impl Future<Output = Result<bool, StoreError>>;

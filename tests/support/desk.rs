@@ -106,18 +106,23 @@ impl Bench {
     pub fn with_limits(settings: &[&str]) -> Self {
         let mut limits = SessionLimits::default();
         settings.iter().for_each(|setting| limits.set(setting).unwrap());
+        Self::with(|config| config.limits = limits)
+    }
+
+    /// A desk whose settings are changed like this.
+    pub fn with(change: impl FnOnce(&mut Config)) -> Self {
         let host = TestHost {
             store: HeadSwap::new(Memory::default()),
             sessions: Sessions::new(),
             now: Cell::new(1_784_250_000_000),
             drawn: Cell::new(0),
         };
-        let config = Config {
+        let mut config = Config {
             operator_token: Some(OPERATOR.into()),
             card_modified: Some(Timestamp::from_millis(1_784_250_000_000)),
-            limits,
             ..Config::default()
         };
+        change(&mut config);
         let desk = Desk::new(config).unwrap();
         let mut bench = Self {
             host,

@@ -4,12 +4,15 @@
 
 pub mod bench;
 pub mod component;
+pub mod conformance;
 pub mod deny;
 pub mod dev;
 pub mod npm;
-mod process;
+pub mod pip;
+pub mod process;
 mod setup;
 pub mod test;
+mod tools;
 pub mod workers;
 
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use xtask::{Outcome, bench, component, deny, dev, test, workers};
+use xtask::{Outcome, bench, component, conformance, deny, dev, test, workers};
 
 struct Command {
     name: &'static str,
@@ -37,6 +37,11 @@ const COMMANDS: &[Command] = &[
         run: bench::run,
     },
     Command {
+        name: "conformance",
+        summary: "Runs the A2A test kit of `--kit PATH` against `--host native` or `workers`, and prints what came of it.",
+        run: conformance::run,
+    },
+    Command {
         name: "deny",
         summary: "Checks licences, bans and sources of all dependencies, installing cargo-deny if it is missing.",
         run: deny::run,
@@ -67,7 +72,7 @@ fn main() -> ExitCode {
 fn help() -> String {
     let mut text = "Usage: cargo xtask <command> [arguments]\n\nCommands:\n".to_owned();
     for command in COMMANDS {
-        text.push_str(&format!("  {:<10} {}\n", command.name, command.summary));
+        text.push_str(&format!("  {:<11} {}\n", command.name, command.summary));
     }
     text
 }

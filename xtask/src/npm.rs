@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use crate::process::{self, root, target_dir};
-use crate::{Failure, Outcome};
+use crate::process::{self, root};
+use crate::{Failure, Outcome, tools};
 
 /// Installs what the `package-lock.json` in a folder of this repository pins, if it is not installed, into a folder of
 /// that name in the target directory. Returns its `node_modules`. Once installed nothing is asked of the network.
@@ -14,29 +14,23 @@ use crate::{Failure, Outcome};
 /// npm is missing or cannot install it.
 pub fn install(manifest: &str, name: &str) -> Outcome<PathBuf> {
     let source = root().join(manifest);
-    let place = target_dir().join("tools").join(name);
-    let lock = read(&source.join("package-lock.json"))?;
-    // Copied only once everything is there, so its presence says so.
-    let stamp = place.join("installed.json");
-    if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
-        return Ok(place.join("node_modules"));
-    }
-    eprintln!("xtask: installing {manifest} from npm into {}", place.display());
-    fs::create_dir_all(&place).map_err(|error| cannot_write(&place, &error))?;
-    for file in ["package.json", "package-lock.json"] {
-        fs::copy(source.join(file), place.join(file)).map_err(|error| cannot_write(&place, &error))?;
-    }
-    // No package's own script runs: the programs used here are complete as they come.
-    let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
-    npm.args([
-        "ci",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        "--loglevel=error",
-    ]);
-    process::run(npm.current_dir(&place))?;
-    fs::write(&stamp, lock).map_err(|error| cannot_write(&stamp, &error))?;
+    let lock = Path::new(manifest).join("package-lock.json");
+    let place = tools::installed(&lock, name, |place| {
+        for file in ["package.json", "package-lock.json"] {
+            fs::copy(source.join(file), place.join(file))
+                .map_err(|error| tools::cannot_write(place, &error))?;
+        }
+        // No package's own script runs: the programs used here are complete as they come.
+        let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
+        npm.args([
+            "ci",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+        ]);
+        process::run(npm.current_dir(place))
+    })?;
     Ok(place.join("node_modules"))
 }
 
@@ -73,12 +67,4 @@ pub fn native_program(modules: &Path, scope: &str, prefix: &str, program: &str) 
                 modules.display()
             ))
         })
-}
-
-fn read(path: &Path) -> Outcome<Vec<u8>> {
-    fs::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("cannot write {}: {error}", path.display()))
 }

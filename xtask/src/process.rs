@@ -7,20 +7,20 @@ use std::process::Command;
 use crate::{Failure, Outcome};
 
 /// The root of the workspace.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
 }
 
 /// Where cargo builds: `CARGO_TARGET_DIR`, or `target` in the root.
-pub(crate) fn target_dir() -> PathBuf {
+pub fn target_dir() -> PathBuf {
     // An absolute path stays as it is when joined.
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// The cargo that runs this program. Its lock on the build directory is gone by the time that this program runs,
 /// so a cargo started here waits for nobody.
-pub(crate) fn cargo(arguments: &[&str]) -> Command {
+pub fn cargo(arguments: &[&str]) -> Command {
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
@@ -31,7 +31,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 ///
 /// # Errors
 /// It cannot be started, or ends with anything but success.
-pub(crate) fn run(command: &mut Command) -> Outcome {
+pub fn run(command: &mut Command) -> Outcome {
     let status = command
         .status()
         .map_err(|error| Failure::new(format!("cannot start `{}`: {error}", line(command))))?;
@@ -43,7 +43,7 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
 }
 
 /// What a command writes to standard output, or nothing when it cannot be run or fails.
-pub(crate) fn output(command: &mut Command) -> Option<String> {
+pub fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     String::from_utf8(output.stdout).ok()
 }

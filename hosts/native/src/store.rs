@@ -140,6 +140,15 @@ impl Embedded {
         self.transactions.load(Ordering::Relaxed)
     }
 
+    /// The ids of all sessions, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As for reading a session.
+    pub async fn sessions(&self) -> Result<Vec<String>, StoreError> {
+        self.read(tables::sessions).await
+    }
+
     async fn write(&self, session: &str, change: Change) -> Answer {
         let (answer, answered) = oneshot::channel();
         let write = Write {
@@ -185,6 +194,11 @@ impl Drop for Embedded {
 impl Store for Embedded {
     /// redb holds a lock on its file, so no other process writes to it.
     fn is_exclusive(&self) -> bool {
+        true
+    }
+
+    /// The writer takes changes in the order in which they were sent to it.
+    fn is_queue(&self) -> bool {
         true
     }
 

@@ -10,7 +10,9 @@ use futures_util::stream::unfold;
 use futures_util::{Stream as Pieces, StreamExt as _};
 use http::response::Parts;
 use http::{HeaderValue, Uri};
-use worker::{Headers, Request, Response, Result};
+use worker::{Env, Headers, Request, Response, Result};
+
+use crate::settings;
 
 /// Names the request in the answer as it is named in the log. The entry sets it on every request.
 pub const REQUEST_ID: &str = "x-request-id";
@@ -24,12 +26,18 @@ const DOMAIN: &str = "a2a-edge";
 /// Lets the core answer a request.
 pub async fn answer<H: Host + 'static>(
     host: &Rc<H>,
+    env: &Env,
     desk: &Rc<Desk>,
     mut request: Request,
 ) -> Result<Response> {
     let head = head(&request)?;
     let id = request_id(&head);
+    let url = request.url()?;
     let body = body(&mut request).await?;
+    let desk = &match settings::desk_of_body(env, &url, &head, &body, desk).await {
+        Ok(desk) => desk,
+        Err(fault) => return misconfigured(&fault, &id),
+    };
     let (head, body) = serve::handle(host.as_ref(), desk, head.map(|()| body))
         .await
         .into_parts();

@@ -21,7 +21,7 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
     let start = now();
     let head = exchange::head(&request)?;
     let id = exchange::request_id(&head);
-    let desk = match settings::desk(env, &request.url()?) {
+    let desk = match settings::desk(env, &request.url()?, &head).await {
         Ok(desk) => desk,
         Err(fault) => {
             console_error!("{}", json!({"event": "settings", "id": id, "why": fault}));
@@ -79,7 +79,7 @@ impl Dispatch<'_> {
         session: Option<&str>,
     ) -> Result<Response> {
         let Some(session) = session else {
-            return exchange::answer(&Rc::new(Front::new()), self.desk, request).await;
+            return exchange::answer(&Rc::new(Front::new()), self.env, self.desk, request).await;
         };
         // Whatever comes in is handed on as it is, the entry's request id included.
         let ask = async {

@@ -3,11 +3,19 @@
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
+use std::thread::LocalKey;
 
+use a2a_edge::agent::card::{CardKey, Document};
+use a2a_edge::desk::Anonymous;
+use a2a_edge::extension::Method;
+use a2a_edge::guard::Reach;
+use a2a_edge::http::route::{Target, route};
 use a2a_edge::serve::{Config, ConfigError, Desk};
 use a2a_edge::time::{NotATime, Timestamp};
 use serde_json::Value;
-use worker::{Env, Url};
+use worker::{Env, Url, console_warn};
+
+use crate::directory::Directory;
 
 /// The secret that creates sessions.
 const OPERATOR_TOKEN: &str = "A2A_EDGE_OPERATOR_TOKEN";
@@ -23,40 +31,141 @@ const VERSION: &str = "A2A_EDGE_VERSION";
 const CARD_MODIFIED: &str = "A2A_EDGE_CARD_MODIFIED";
 /// The binding that tells which deployment this is.
 const DEPLOYMENT: &str = "CF_VERSION_METADATA";
+/// The secret that signs the agent's card: a private key on P-256, as PEM or JWK.
+const CARD_KEY: &str = "A2A_EDGE_CARD_KEY";
+/// Media types that are taken beside the usual ones, with commas between them.
+const INPUT_MODES: &str = "A2A_EDGE_INPUT_MODES";
+/// Whom callers without a token act as: `SESSION/PARTICIPANT`.
+const ANONYMOUS: &str = "A2A_EDGE_ANONYMOUS";
 /// The longest that a send waits for its task, in seconds.
 const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
 /// How much each session may hold: limits such as `live-claims=500`, with commas between them.
 const LIMITS: &str = "A2A_EDGE_LIMITS";
 /// Whether the agent offers streams about tasks: `on` or `off`.
 const STREAMS: &str = "A2A_EDGE_STREAMS";
+/// Whether the agent offers push notifications, and where to: `on`, `off` or `local`.
+const PUSH: &str = "A2A_EDGE_PUSH";
 /// How long a stream is silent before a comment says that it is still there, in seconds.
 const KEEP_ALIVE: &str = "A2A_EDGE_KEEP_ALIVE";
 /// The range of [`WAIT_LIMIT`] and [`KEEP_ALIVE`], as that of the native host.
 const SECONDS: std::ops::RangeInclusive<u32> = 1..=300;
 
-thread_local! {
-    /// The desk of the last request, and the origin that it was made for: as a rule there is only one.
-    static DESK: RefCell<Option<(String, Rc<Desk>)>> = const { RefCell::new(None) };
+/// A desk, with the origin and the card's document that it was made for.
+struct Made {
+    origin: String,
+    document: Option<String>,
+    desk: Rc<Desk>,
 }
 
-/// The desk for requests to a URL.
+thread_local! {
+    /// The desk of the last request: as a rule there is only one origin.
+    static DESK: RefCell<Option<Made>> = const { RefCell::new(None) };
+    /// That of the last request for a card with a document.
+    static SHOWN: RefCell<Option<Made>> = const { RefCell::new(None) };
+}
+
+/// The desk for a request to a URL. What the directory has of the card is only asked for where a card is shown, so that
+/// nothing else can depend on it.
 ///
 /// # Errors
 /// The first variable at fault, with the rule it breaks.
-pub fn desk(env: &Env, url: &Url) -> Result<Rc<Desk>, String> {
+pub async fn desk<B>(env: &Env, url: &Url, head: &http::Request<B>) -> Result<Rc<Desk>, String> {
     let origin = url.origin().ascii_serialization();
-    let known = DESK.with_borrow(|desk| {
-        desk.as_ref()
-            .filter(|(of, _)| *of == origin)
-            .map(|(_, desk)| Rc::clone(desk))
-    });
+    let plain = made(&DESK, &origin, None, || config(env, &origin))?;
+    if shows_a_card(head) {
+        shown(env, &origin, plain).await
+    } else {
+        Ok(plain)
+    }
+}
+
+/// The desk for a request whose body says what it asks for: another than `plain` where that is a card.
+///
+/// # Errors
+/// As [`desk`] has.
+pub async fn desk_of_body<B>(
+    env: &Env,
+    url: &Url,
+    head: &http::Request<B>,
+    body: &[u8],
+    plain: &Rc<Desk>,
+) -> Result<Rc<Desk>, String> {
+    let name = Method::GetExtendedAgentCard.name().as_bytes();
+    let target = route(head.method(), head.uri().path()).map(|route| route.target);
+    if target == Ok(Target::Rpc) && body.windows(name.len()).any(|bytes| bytes == name) {
+        shown(env, &url.origin().ascii_serialization(), Rc::clone(plain)).await
+    } else {
+        Ok(Rc::clone(plain))
+    }
+}
+
+/// A desk whose card says what the directory has of it, as far as that is to be had.
+async fn shown(env: &Env, origin: &str, plain: Rc<Desk>) -> Result<Rc<Desk>, String> {
+    let Some(text) = Directory::new(env).card().await else {
+        return Ok(plain);
+    };
+    match Document::parse(text.as_bytes()) {
+        Ok(document) => made(&SHOWN, origin, Some(text), || {
+            Ok(Config {
+                card: document,
+                // When the document last changed is not known.
+                card_modified: None,
+                ..plain.config().clone()
+            })
+        }),
+        Err(error) => {
+            let line = serde_json::json!({"event": "card", "why": error.to_string()});
+            console_warn!("{line}");
+            Ok(plain)
+        }
+    }
+}
+
+/// The desk that was made last, if it is for the same, or a new one.
+fn made(
+    last: &'static LocalKey<RefCell<Option<Made>>>,
+    origin: &str,
+    document: Option<String>,
+    config: impl FnOnce() -> Result<Config, String>,
+) -> Result<Rc<Desk>, String> {
+    let same = |made: &&Made| made.origin == origin && made.document == document;
+    let known = last.with_borrow(|last| last.as_ref().filter(same).map(|made| Rc::clone(&made.desk)));
     if let Some(desk) = known {
         return Ok(desk);
     }
-    let desk = Desk::new(config(env, &origin)?).map_err(|error| by_variable(&error))?;
-    let desk = Rc::new(desk);
-    DESK.set(Some((origin, Rc::clone(&desk))));
+    let desk = Rc::new(Desk::new(config()?).map_err(|error| by_variable(&error))?);
+    last.set(Some(Made {
+        origin: origin.to_owned(),
+        document,
+        desk: Rc::clone(&desk),
+    }));
     Ok(desk)
+}
+
+/// The desk for what no request asks for: the last one's, or one that nobody sees the address of.
+///
+/// # Errors
+/// As for [`desk`].
+pub fn last_desk(env: &Env) -> Result<Rc<Desk>, String> {
+    let known = DESK.with_borrow(|made| made.as_ref().map(|made| Rc::clone(&made.desk)));
+    match known {
+        Some(desk) => Ok(desk),
+        None => {
+            let config = config(env, "https://session.invalid")?;
+            Desk::new(config)
+                .map(Rc::new)
+                .map_err(|error| by_variable(&error))
+        }
+    }
+}
+
+/// Whether the answer is a card.
+fn shows_a_card<B>(head: &http::Request<B>) -> bool {
+    let target = route(head.method(), head.uri().path()).map(|route| route.target);
+    matches!(
+        target,
+        Ok(Target::Card | Target::Core(Method::GetExtendedAgentCard, _))
+    )
 }
 
 fn config(env: &Env, origin: &str) -> Result<Config, String> {
@@ -73,10 +182,15 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         Some("off") => false,
         Some(_) => return Err(fault(STREAMS, "expected on or off")),
     };
+    let webhooks = match set(env, PUSH).as_deref() {
+        None | Some("on") => Some(Reach::Public),
+        Some("off") => None,
+        Some("local") => Some(Reach::Anywhere),
+        Some(_) => return Err(fault(PUSH, "expected on, off or local")),
+    };
     let mut limits = defaults.limits;
-    let settings = set(env, LIMITS).unwrap_or_default();
-    for limit in settings.split(',').filter(|limit| !limit.trim().is_empty()) {
-        limits.set(limit).map_err(|rule| fault(LIMITS, rule))?;
+    for limit in list(env, LIMITS) {
+        limits.set(&limit).map_err(|rule| fault(LIMITS, rule))?;
     }
     let base_url = set(env, BASE_URL).map(|url| url.trim_end_matches('/').to_owned());
     Ok(Config {
@@ -84,13 +198,37 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         name: set(env, NAME).unwrap_or(defaults.name),
         description: set(env, DESCRIPTION).unwrap_or(defaults.description),
         version: set(env, VERSION).unwrap_or(defaults.version),
+        card: defaults.card,
+        card_key: card_key(env)?,
         card_modified: card_modified(env)?,
+        input_modes: list(env, INPUT_MODES),
+        anonymous: anonymous(env)?,
         operator_token: Some(operator_token),
         blocking_limit_ms: millis(env, WAIT_LIMIT)?.unwrap_or(defaults.blocking_limit_ms),
         streaming,
         keep_alive_ms: millis(env, KEEP_ALIVE)?.unwrap_or(defaults.keep_alive_ms),
+        webhooks,
         limits,
     })
+}
+
+/// The key that signs the card.
+fn card_key(env: &Env) -> Result<Option<CardKey>, String> {
+    let key = set(env, CARD_KEY).map(|text| CardKey::parse(&text));
+    key.transpose().map_err(|rule| fault(CARD_KEY, rule))
+}
+
+/// Whom callers without a token act as.
+fn anonymous(env: &Env) -> Result<Option<Anonymous>, String> {
+    let anonymous = set(env, ANONYMOUS).map(|text| text.parse());
+    anonymous.transpose().map_err(|rule: &str| fault(ANONYMOUS, rule))
+}
+
+/// A variable's entries, with commas between them.
+fn list(env: &Env, variable: &str) -> Vec<String> {
+    let text = set(env, variable).unwrap_or_default();
+    let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    entries.map(str::to_owned).collect()
 }
 
 /// When the card last changed, unless neither a variable nor the platform tells.
@@ -129,6 +267,7 @@ fn by_variable(error: &ConfigError) -> String {
     match error.setting {
         "operator_token" => fault(OPERATOR_TOKEN, &error.rule),
         "base_url" => fault(BASE_URL, &error.rule),
+        "input_modes" => fault(INPUT_MODES, &error.rule),
         setting => fault(setting, &error.rule),
     }
 }

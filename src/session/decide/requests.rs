@@ -65,6 +65,8 @@ pub enum Action {
         note: Option<String>,
         /// Handed in.
         artifacts: Vec<Artifact>,
+        /// The send that still waits is given the answer in place of its task (session coordination, §9).
+        as_message: bool,
     },
     /// The request is called off.
     Cancel {
@@ -210,6 +212,18 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
+    /// Whether the send that opened the task of a request waits for a first word of it.
+    fn still_awaited(&self, request: &Request) -> Result<(), Refusal> {
+        let task = request.task_id.as_ref().and_then(|id| self.session.task(id));
+        if task.is_some_and(|task| task.is_awaited(self.now())) {
+            return Ok(());
+        }
+        Err(precondition(
+            "TASK_SHOWN",
+            "the client has been told of the task; complete it without asMessage",
+        ))
+    }
+
     /// Whether the request is the caller's to do this to.
     fn may_act(&self, request: &Request, action: &Action) -> Result<(), Refusal> {
         let caller = self.caller();
@@ -274,10 +288,20 @@ impl<'s> Draft<'s> {
                 stage: *stage,
                 artifacts: artifacts.clone(),
             },
-            Action::Complete { note, artifacts } => RequestChange::Completed {
-                note: self.note(note.as_deref()),
-                artifacts: artifacts.clone(),
-            },
+            Action::Complete {
+                note,
+                artifacts,
+                as_message,
+            } => {
+                if *as_message {
+                    self.still_awaited(request)?;
+                }
+                RequestChange::Completed {
+                    note: self.note(note.as_deref()),
+                    artifacts: artifacts.clone(),
+                    as_message: *as_message,
+                }
+            }
             Action::Cancel { note } => RequestChange::Cancelled {
                 note: self.note(note.as_deref()),
             },

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::requests::NewRequest;
-use super::{Answer, Draft};
+use super::{Answer, Draft, NewPush};
 use crate::a2a::Message;
 use crate::dispatch::draft::Draft as WorkDraft;
 use crate::dispatch::envelope::{Kind, RefType, Reference};
@@ -16,6 +16,7 @@ use crate::session::request::Request;
 use crate::session::task::{Mail, Origin, Shown, Skill, TaskRecord, WorkItem, WorkStatus};
 use crate::session::{SendRecord, Session};
 use crate::text;
+use crate::time::Timestamp;
 
 /// The most characters of a title that is taken from a message.
 const TITLE_CHARS: usize = 200;
@@ -60,6 +61,10 @@ pub struct Send {
     /// SHA-256 of the request's canonical form when a repeat is to be recognised by its message id; then a
     /// conversation must also be one that the client has.
     pub fingerprint: Option<String>,
+    /// Where its author wants to be notified of what becomes of the task; of no use where there is none.
+    pub push: Option<NewPush>,
+    /// Until when its author waits for what comes of it, without having been told of a task.
+    pub awaited_until: Option<Timestamp>,
 }
 
 fn forbidden(index: usize) -> Refusal {
@@ -239,6 +244,7 @@ impl Draft<'_> {
             ..self.client_mail(send, kind, to)
         };
         let mut task = self.new_task(&root, Origin::Client, skill, Some(context_id));
+        task.awaited_until = send.awaited_until;
         let (task_id, mail_id) = (task.task_id.clone(), root.id.clone());
         if let Opening::Handoff(draft) = &send.opening {
             let item = WorkItem {
@@ -273,8 +279,17 @@ impl Draft<'_> {
                 self.push(Event::RequestCreated { request });
             }
         }
+        self.notify_of(send, &task_id, 0)?;
         self.record_send(send, Some(task_id.clone()), mail_id);
         Ok(Answer::Task(task_id))
+    }
+
+    /// Notifies the author of a message of what follows the changes `known` of its task.
+    fn notify_of(&mut self, send: &Send, task_id: &str, known: usize) -> Result<(), Refusal> {
+        match &send.push {
+            Some(new) => self.set_push(task_id, known, new).map(drop),
+            None => Ok(()),
+        }
     }
 
     fn request_of_ask(&mut self, root: &Mail, task_id: &str) -> Result<Request, Refusal> {
@@ -312,10 +327,12 @@ impl Draft<'_> {
             origin,
             skill,
             opened_at: self.now(),
+            awaited_until: None,
             root: root.id.clone(),
             scope: Vec::new(),
             open_questions: Vec::new(),
             answer: None,
+            answered_directly: false,
             request_id: None,
             work_item: None,
             gates: Vec::new(),
@@ -389,6 +406,10 @@ impl Draft<'_> {
             });
             self.client_answers(&question.id, &send.body, send.choice.as_deref());
         }
+        if send.push.is_some() {
+            self.session.own_task(task_id, self.caller())?;
+        }
+        self.notify_of(send, task_id, task.changes.len())?;
         self.record_send(send, Some(task_id.to_owned()), mail_id);
         Ok(Answer::Task(task_id.to_owned()))
     }

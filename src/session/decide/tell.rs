@@ -41,12 +41,16 @@ impl Draft<'_> {
             RequestChange::Progressed { note, artifacts, .. } => {
                 self.tell_progress(task, note.as_ref(), artifacts)
             }
-            RequestChange::Completed { note, artifacts } if task.skill == Skill::Ask => {
+            RequestChange::Completed {
+                note,
+                artifacts,
+                as_message,
+            } if task.skill == Skill::Ask => {
                 let given = answer_in(artifacts).or_else(|| answer_in(&request.artifacts));
-                let mail_id = self.tell_answer(task, note.as_ref(), given);
+                let mail_id = self.tell_answer(task, note.as_ref(), given, *as_message);
                 sign(artifacts, &mail_id);
             }
-            RequestChange::Completed { note, artifacts } => {
+            RequestChange::Completed { note, artifacts, .. } => {
                 self.tell_progress(task, note.as_ref(), artifacts)
             }
             RequestChange::Cancelled { .. } => {
@@ -92,7 +96,13 @@ impl Draft<'_> {
     }
 
     /// The message that answers an ask: what was handed in as its answer, else the remark.
-    fn tell_answer(&mut self, task: &TaskRecord, note: Option<&Note>, given: Option<Answer>) -> String {
+    fn tell_answer(
+        &mut self,
+        task: &TaskRecord,
+        note: Option<&Note>,
+        given: Option<Answer>,
+        directly: bool,
+    ) -> String {
         let (body, choice) = given.map_or((None, None), |answer| (Some(answer.text), answer.choice));
         let body = body
             .filter(|body| !text::is_blank(body))
@@ -109,6 +119,7 @@ impl Draft<'_> {
         self.push(Event::TaskAnswered {
             task_id: task.task_id.clone(),
             mail_id: mail_id.clone(),
+            directly,
         });
         mail_id
     }

@@ -42,6 +42,7 @@ Examples:
 const COMPLETE_EXAMPLES: &str = "\
 Examples:
   a2a-edge requests complete r_91ab --answer 'PostgreSQL 17'
+  a2a-edge requests complete r_91ab --answer 'PostgreSQL 17' --as-message
   a2a-edge requests complete r_91ab --pr 'https://example.org/acme/app/pull/12#12' --pr-state merged
   a2a-edge requests complete r_91ab --diffstat - --evidence 'cargo test => 0 in 41s: 212 passed' < numstat.txt
   a2a-edge requests complete r_91ab --artifact report.json
@@ -242,6 +243,9 @@ pub(super) struct Complete {
     request: String,
     #[command(flatten)]
     results: Results,
+    /// Answer the send that still waits with a message, in place of its task
+    #[arg(long)]
+    as_message: bool,
     #[command(flatten)]
     said: Said,
 }
@@ -404,6 +408,7 @@ impl Complete {
         let mut body = self.said.body(&self.request, "complete")?;
         let artifacts = self.results.artifacts()?;
         put_list(&mut body, "artifacts", &artifacts);
+        put(&mut body, "asMessage", self.as_message.then_some(true));
         let answer = call(client, "update", body)?;
         let then = match show::word(&answer, "/request/taskId", "") {
             id if id.is_empty() => String::new(),

@@ -8,14 +8,18 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+mod card;
 mod claims;
 mod clients;
 mod deploy;
 #[path = "../../../support/desk.rs"]
 mod desk;
 mod directory;
+#[path = "../../../support/hook.rs"]
+mod hook;
 mod kills;
 mod party;
+mod push;
 #[path = "../../../support/reading.rs"]
 mod reading;
 mod rebuild;
