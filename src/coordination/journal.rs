@@ -178,7 +178,7 @@ fn tell(session: &Session, event: &Event) -> Option<Told> {
             "client.answered",
             json!({ "taskId": task_id, "messageId": mail_id }),
         ),
-        Event::TaskAnswered { task_id, mail_id } => {
+        Event::TaskAnswered { task_id, mail_id, .. } => {
             let by_system = session
                 .mail(mail_id)
                 .is_some_and(|mail| mail.from == SYSTEM_ADDRESS);

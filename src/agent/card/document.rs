@@ -137,7 +137,7 @@ impl Document {
         let Value::Object(members) = &value else {
             return Err(whole("expected a JSON object".to_owned()));
         };
-        let mut found = params::violations(MEMBERS, members);
+        let mut found = params::violations(MEMBERS, &[], members);
         strangers(MEMBERS, members, "", &mut found);
         repeated(members, "", &mut found);
         let extended = members.get("extended").and_then(Value::as_object);

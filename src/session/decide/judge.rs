@@ -233,6 +233,7 @@ impl Draft<'_> {
         self.push(Event::TaskAnswered {
             task_id: task_id.to_owned(),
             mail_id,
+            directly: false,
         });
         Ok(self.judged(&task))
     }
