@@ -24,6 +24,7 @@ use crate::store::{Bell, CommitOutcome, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
+use line::Flight;
 pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
 use sessions::{Absent, Seen, compact_behind, offer, record};
@@ -229,21 +230,36 @@ async fn answered<H: Host>(
         }
         let polled = exchange.poll(desk, seat.session(), host.now());
         let (absent, seen) = seat.leave();
-        if let Some(flight) = flight {
-            let seq = flight.seq();
-            let CommitOutcome::Committed { compact } = flight.land().await? else {
-                seat = absent.refreshed(host).await?;
-                continue;
-            };
-            host.bell().ring(absent.id(), seq);
-            // The commit is in whatever becomes of this; a later one asks for it again.
-            if compact && let Err(fault) = compact_behind(host, absent.id(), seq).await {
-                host.report(&fault);
-            }
+        if let Some(flight) = flight
+            && !landed(host, absent.id(), flight).await?
+        {
+            seat = absent.refreshed(host).await?;
+            continue;
         }
         return follow(host, desk, exchange, end, (absent, seen), polled).await;
     }
     Err(Trouble::Contended)
+}
+
+/// Waits until a commit of the line is durable, and tells all who want to know. `false`: another one took its number.
+async fn landed<H: Host, F: Future<Output = Result<CommitOutcome, StoreError>>>(
+    host: &H,
+    session_id: &str,
+    flight: Flight<F>,
+) -> Result<bool, StoreError> {
+    let (seq, due) = (flight.seq(), flight.due());
+    let CommitOutcome::Committed { compact } = flight.land().await? else {
+        return Ok(false);
+    };
+    host.bell().ring(session_id, seq);
+    if let Some(at) = due {
+        host.due(session_id, at).await;
+    }
+    // The commit is in whatever becomes of this; a later one asks for it again.
+    if compact && let Err(fault) = compact_behind(host, session_id, seq).await {
+        host.report(&fault);
+    }
+    Ok(true)
 }
 
 /// Looks for the answer until it is there, beginning with what was seen when the turn was given up.

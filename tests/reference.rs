@@ -10,6 +10,7 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[allow(dead_code, reason = "where a fault is said to lie matters to the refusals")]
 #[path = "support/fields.rs"]
 mod fields_of;
 #[path = "support/flow_fields.rs"]
@@ -46,7 +47,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             shown.push(',');
         }
         shown.push(digit);

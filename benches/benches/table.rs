@@ -7,12 +7,16 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use a2a_edge_benches::claims::Acquiring;
 use a2a_edge_benches::contenders::{Component, Schema, native_projects, native_takes};
 use a2a_edge_benches::corpus::{beyond_schema, full_size, minimal, requests, rows};
 use a2a_edge_benches::digest::Subject;
 
 /// How long a digest of a session with 10,000 records may take.
 const DIGEST: Duration = Duration::from_millis(10);
+
+/// How many times as long it may take to acquire a claim among 10,000 as among 10.
+const AMONG_MANY: f64 = 2.0;
 
 /// How long a batch should take: long beside the clock's steps, short beside the machine's moods.
 const BATCH: Duration = Duration::from_millis(2);
@@ -56,6 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     digests(turns)?;
+    claims(turns)?;
 
     println!("\nWhat JSON Schema cannot say, and the other two hold to:");
     for (_, _, rule) in beyond_schema() {
@@ -79,6 +84,27 @@ fn digests(turns: usize) -> Result<(), Box<dyn Error>> {
             if nanos > DIGEST.as_secs_f64() * 1e9 {
                 return Err(format!("a digest takes longer than {DIGEST:?}").into());
             }
+        }
+    }
+    Ok(())
+}
+
+/// Claims acquired among live ones, which must not cost more for their number.
+fn claims(turns: usize) -> Result<(), Box<dyn Error>> {
+    println!(
+        "\n{:<34} {:>12} {:>10} {:>8}",
+        "claims.acquire, decided and applied", "ns", "MB/s", "ratio"
+    );
+    let title = |held: &str| format!("{held}, {} bytes", Acquiring::REQUEST_BYTES);
+    for (held, holders) in [("held by 50 members", 50), ("all the caller's own", 1)] {
+        let (few, many) = (Acquiring::among(10, holders)?, Acquiring::among(10_000, holders)?);
+        let mut contest = Contest::new(title(held), Acquiring::REQUEST_BYTES);
+        contest.enter_timed("among 10", |runs| few.time(runs));
+        contest.enter_timed("among 10,000", |runs| many.time(runs));
+        if let [few, many] = *contest.run(turns)
+            && many > few * AMONG_MANY
+        {
+            return Err(format!("a claim among 10,000 takes over {AMONG_MANY} times as long").into());
         }
     }
     Ok(())
@@ -134,6 +160,11 @@ impl<'c> Contest<'c> {
             }
             begun.elapsed()
         };
+        self.enter_timed(name, batch);
+    }
+
+    /// One who measures so many runs itself.
+    fn enter_timed(&mut self, name: &'static str, batch: impl FnMut(u32) -> Duration + 'c) {
         self.contenders.push(Contender {
             name,
             batch: Box::new(batch),

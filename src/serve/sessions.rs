@@ -9,6 +9,7 @@ use super::Host;
 use super::line::{Flight, Line};
 use crate::session::{Commit, Session};
 use crate::store::{Bell as _, CommitOutcome, Record, Snapshot, Store as _, StoreError};
+use crate::time::Timestamp;
 
 /// How many sessions stay in memory when nobody is at them.
 const KEPT: usize = 1_000;
@@ -163,6 +164,11 @@ impl Seat {
         self.session().map_or(0, Session::seq)
     }
 
+    /// When something of the session is next due to be delivered.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.session().and_then(|session| session.pushes().next_due())
+    }
+
     /// Gives the turn up, to take it again later; tells what was seen of the session.
     pub(super) fn leave(self) -> (Absent, Seen) {
         let seen = Seen {
@@ -228,8 +234,7 @@ impl Seat {
                 self.held.session = known.and_then(|mut session| session.apply(commit).then_some(session));
                 self.held.line.reached(commit.seq);
                 host.bell().ring(&self.session_id, commit.seq);
-                let due = self.session().and_then(|session| session.pushes().next_due());
-                if let Some(at) = due {
+                if let Some(at) = self.next_due() {
                     host.due(&self.session_id, at).await;
                 }
                 // The commit is in whatever becomes of this; the next one asks for it again.
@@ -252,7 +257,8 @@ impl Seat {
         let storing = async move { host.store().commit(&session_id, &record).await };
         let known = self.held.session.take();
         self.held.session = known.and_then(|mut session| session.apply(commit).then_some(session));
-        Flight::begin(storing, Arc::clone(&self.held.line), commit.seq).await
+        let line = Arc::clone(&self.held.line);
+        Flight::begin(storing, line, commit.seq, self.next_due()).await
     }
 
     pub(super) async fn compact<H: Host>(&self, host: &H) -> Result<(), StoreError> {

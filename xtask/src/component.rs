@@ -9,6 +9,7 @@ use std::{env, fs};
 use wasmparser::BinaryReader;
 use wit_component::{ComponentEncoder, DecodedWasm};
 
+use crate::files::{gzip_len, read};
 use crate::process::{self, cargo, root, target_dir};
 use crate::{Failure, Outcome, setup};
 
@@ -154,15 +155,4 @@ fn check(component: &[u8]) -> Outcome {
         )));
     }
     Ok(())
-}
-
-pub(crate) fn read(path: &Path) -> Outcome<Vec<u8>> {
-    fs::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
-}
-
-/// The length that gzip at its best level gives: DEFLATE, a header of 10 bytes and a trailer of 8.
-pub(crate) fn gzip_len(bytes: &[u8]) -> usize {
-    miniz_oxide::deflate::compress_to_vec(bytes, 9)
-        .len()
-        .saturating_add(18)
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use xtask::{Outcome, bench, component, conformance, deny, dev, test, workers};
+use xtask::{Outcome, bench, browser, component, conformance, deny, dev, test, workers};
 
 struct Command {
     name: &'static str,
@@ -32,8 +32,13 @@ const COMMANDS: &[Command] = &[
         run: workers::run,
     },
     Command {
+        name: "browser",
+        summary: "Builds the npm package @a2a-edge/core for Node, bundlers and pages, within its size budget.",
+        run: browser::run,
+    },
+    Command {
         name: "bench",
-        summary: "Prints how fast the core is, natively and as a component, beside a JSON Schema validator.",
+        summary: "Prints how fast the core is, natively and as a component; with `--load`, what the native host bears beside other SDKs.",
         run: bench::run,
     },
     Command {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::process::{self, cargo};
-use crate::{Failure, Outcome, component, deny, setup, workers};
+use crate::{Failure, Outcome, browser, component, deny, setup, workers};
 
 struct Step {
     name: &'static str,
@@ -34,6 +34,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "workers",
         run: || workers::run(&[]),
+    },
+    Step {
+        name: "browser",
+        run: || browser::run(&[]),
     },
     Step {
         name: "clippy",

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use xtask::process::{cargo, run, target_dir};
-use xtask::{Failure, Outcome, npm};
+use xtask::{Failure, Outcome, npm, pip};
 
 use crate::http::Connection;
 
@@ -79,25 +79,9 @@ fn in_memory(name: &str, mut command: Command) -> Outcome<Peer> {
 /// It cannot be installed or started.
 pub fn python() -> Outcome<Peer> {
     let source = xtask::process::root().join("benches/peers/python");
-    let home = target_dir().join("tools").join("load-python");
-    let python = home.join(if cfg!(windows) {
-        "Scripts/python.exe"
-    } else {
-        "bin/python"
-    });
-    let wanted = read(&source.join("requirements.txt"))?;
-    // Written only once everything is there, so its presence says so.
-    let stamp = home.join("installed.txt");
-    if !fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        eprintln!("load: installing a2a-sdk into {}", home.display());
-        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        run(pip.args(["-r", "requirements.txt"]).current_dir(&source))?;
-        fs::write(&stamp, &wanted).map_err(|error| failure("cannot write", &error))?;
-    }
-    let mut command = Command::new(python);
+    let mut command = Command::new(pip::install("benches/peers/python", "load-python")?);
     command.arg(source.join("server.py"));
+    let wanted = read(&source.join("requirements.txt"))?;
     in_memory(&format!("a2a-sdk {}", pinned(&wanted, "a2a-sdk==")), command)
 }
 

@@ -117,6 +117,16 @@ fn interface(url: String, binding: &str, tenant: Option<&str>) -> AgentInterface
     }
 }
 
+/// Says where session coordination is described (session coordination, §6.2).
+fn point_to_reference(extension: &mut AgentExtension, base: &str) {
+    let params = extension.params.as_mut().and_then(Value::as_object_mut);
+    if let (coordination::URI, Some(params)) = (extension.uri.as_str(), params) {
+        let at = |page: &str| json!(format!("{base}/{}/{page}", coordination::PATH));
+        params.shift_insert(0, "specification".to_owned(), at(reference::SPECIFICATION));
+        params.shift_insert(1, "schemas".to_owned(), at(reference::SCHEMAS));
+    }
+}
+
 /// The card for everybody; with a tenant its interfaces name that session, to be sent with every request.
 #[must_use]
 pub fn card(desk: &Desk, tenant: Option<&str>) -> Value {

@@ -3,6 +3,7 @@
 use std::future::pending;
 use std::io::{BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 use std::sync::{Arc, mpsc};
@@ -127,7 +128,7 @@ pub struct Serving {
 /// # Errors
 /// It does not build or start.
 pub fn start(host: Host, configuration: Configuration, public: &str) -> Outcome<Serving> {
-    let state = TempDir::new()?;
+    let state = scratch()?;
     let (url, kept) = match host {
         Host::Native if configuration == Configuration::Required => demanding(public, &state)?,
         Host::Native => native(configuration, public, &state)?,
@@ -138,6 +139,16 @@ pub fn start(host: Host, configuration: Configuration, public: &str) -> Outcome<
         address,
         _kept: kept,
         _state: state,
+    })
+}
+
+/// A folder in memory, where the system has one: the state need not outlast the run.
+fn scratch() -> Outcome<TempDir> {
+    let memory = Path::new("/dev/shm");
+    Ok(if memory.is_dir() {
+        TempDir::new_in(memory)?
+    } else {
+        TempDir::new()?
     })
 }
 
@@ -169,9 +180,10 @@ fn native(configuration: Configuration, public: &str, state: &TempDir) -> Outcom
         .env("A2A_EDGE_OPERATOR_TOKEN", OPERATOR)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    if configuration == Configuration::Bare {
-        command.arg("--no-streams");
-    }
+    command.args(match configuration {
+        Configuration::Bare => &["--no-streams", "--no-push"][..],
+        Configuration::Full | Configuration::Required => &["--allow-local-webhooks"],
+    });
     let mut process = Process(command.spawn()?);
     let mut line = String::new();
     if let Some(output) = process.0.stdout.take() {
@@ -225,7 +237,11 @@ fn workers(configuration: Configuration, public: &str, state: &TempDir) -> Outco
         .with("A2A_EDGE_OPERATOR_TOKEN", OPERATOR)
         .with("A2A_EDGE_BASE_URL", public);
     if configuration == Configuration::Bare {
-        deployment = deployment.with("A2A_EDGE_STREAMS", "off");
+        deployment = deployment
+            .with("A2A_EDGE_STREAMS", "off")
+            .with("A2A_EDGE_PUSH", "off");
+    } else {
+        deployment = deployment.with("A2A_EDGE_PUSH", "local");
     }
     let running = platform.start(&deployment, state.path());
     let running = running.map_err(|error| Failure::new(error.to_string()))?;

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
-use xtask::process::{output, run, target_dir};
+use xtask::pip;
+use xtask::process::output;
 
 use crate::{Failure, Outcome};
-
-/// The packages that the kit needs, by version.
-const REQUIREMENTS: &str = include_str!("../kit/requirements.txt");
 
 /// Where the plugin is that writes the outcomes down.
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kit");
@@ -98,27 +96,10 @@ impl Kit {
             );
             return Err(Failure::new(what).into());
         }
-        let home = target_dir().join("tools").join("a2a-tck");
-        let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
-        let kit = Self {
+        Ok(Self {
             place: place.canonicalize()?,
-            python: bin.join(if cfg!(windows) { "python.exe" } else { "python" }),
-        };
-        // Written only once everything is there, so its presence says so.
-        let stamp = home.join("installed.txt");
-        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == REQUIREMENTS) {
-            return Ok(kit);
-        }
-        eprintln!(
-            "conformance: installing the kit's packages into {}",
-            home.display()
-        );
-        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
-        let mut pip = Command::new(&kit.python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        run(pip.args(["-r", "requirements.txt"]).current_dir(PLUGIN))?;
-        fs::write(stamp, REQUIREMENTS)?;
-        Ok(kit)
+            python: pip::install("tests/conformance/kit", "a2a-tck")?,
+        })
     }
 
     /// The commit of the checkout, where git knows it.
