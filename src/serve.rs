@@ -1,34 +1,35 @@
 //! The driver: load, decide, commit, answer; over whatever ports the host gives.
 //!
-//! What is answered is decided by [`crate::exchange`]; here it meets the host's storage and clock. The driver holds no
-//! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
+//! What is answered is decided by [`crate::exchange`], in this process or in a component ([`Decider`]); here it meets the
+//! host's storage and clock. The driver holds no state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
 //! compare-and-swap decides, and a loser decides again.
 
+mod decider;
 pub mod place;
 mod sessions;
 mod stream;
 
 use http::{Request, Response};
 
-use crate::agent::Failed;
-use crate::exchange::{self, Card, Creation, Exchange, Plan, Poll};
+use crate::exchange::{Card, Creation, Plan, Poll};
 use crate::http::answer::{Form, failure};
 use crate::refusal::{Code, Refusal};
+use crate::session::Session;
 use crate::session::event::Span;
-use crate::session::{Commit, Session};
 use crate::store::{Bell, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
+pub use decider::{Beginning, Decider, State};
 pub use sessions::Sessions;
-use sessions::{Seat, offer, record};
+use sessions::{Seat, offer};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
 const ATTEMPTS: u32 = 8;
 
-/// What a host lends to a request.
-pub trait Host {
+/// What a host lends to a request; `S` is where its sessions are in memory.
+pub trait Host<S = Session> {
     /// Where sessions are kept.
     type Store: Store;
     /// How waiting requests are woken.
@@ -39,7 +40,7 @@ pub trait Host {
     /// How waiting requests are woken.
     fn bell(&self) -> &Self::Bell;
     /// The sessions that this process has in memory.
-    fn sessions(&self) -> &Sessions;
+    fn sessions(&self) -> &Sessions<S>;
     /// Now.
     fn now(&self) -> Timestamp;
     /// 32 bytes from a cryptographically secure source, fresh at every call.
@@ -62,17 +63,17 @@ pub trait Host {
 /// Why a request was not done.
 #[derive(Debug)]
 enum Trouble {
-    /// The caller's to mend.
-    Refused(Failed),
+    /// The caller's to mend: the answer.
+    Refused(Response<Vec<u8>>),
     /// The host's to mend.
     Fault(StoreError),
     /// Others were quicker, again and again.
     Contended,
 }
 
-impl From<Failed> for Trouble {
-    fn from(failed: Failed) -> Self {
-        Self::Refused(failed)
+impl From<Response<Vec<u8>>> for Trouble {
+    fn from(answer: Response<Vec<u8>>) -> Self {
+        Self::Refused(answer)
     }
 }
 
@@ -88,24 +89,28 @@ type Answered<B> = Result<Response<B>, Trouble>;
 ///
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
-pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
-    let (form, outcome) = match exchange::plan(desk, request) {
+pub async fn handle<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let (form, outcome) = match desk.plan(request) {
         Plan::Answer(response) => return response.map(Body::Whole),
         Plan::Card(asked) => (Card::FORM, card(host, desk, &asked).await.map(whole)),
-        Plan::Create(creation) => (Creation::FORM, create(host, &creation).await.map(whole)),
-        Plan::Call(exchange) => (exchange.form(), call(host, desk, exchange).await),
+        Plan::Create(creation) => (Creation::FORM, create(host, desk, &creation).await.map(whole)),
+        Plan::Call(exchange) => (desk.form(&exchange), call(host, desk, exchange).await),
     };
     outcome.unwrap_or_else(|trouble| whole(told(host, form, trouble)))
 }
 
-fn whole(response: Response<Vec<u8>>) -> Response<Body> {
+fn whole<X>(response: Response<Vec<u8>>) -> Response<Body<X>> {
     response.map(Body::Whole)
 }
 
 /// What a caller is told of trouble.
-fn told<H: Host>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
+fn told<S, H: Host<S>>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
     let refusal = match trouble {
-        Trouble::Refused(failed) => return failure(form, &failed.refusal, failed.echo.as_deref()),
+        Trouble::Refused(answer) => return answer,
         Trouble::Contended => Refusal::new(Code::Unavailable, "too many changes at once; try again"),
         Trouble::Fault(fault) => {
             host.report(&fault);
@@ -124,42 +129,49 @@ fn told<H: Host>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
 ///
 /// # Errors
 /// What the store says; nothing is lost by it.
-pub async fn compact<H: Host>(host: &H, session_id: &str) -> Result<(), StoreError> {
+pub async fn compact<S: State, H: Host<S>>(host: &H, session_id: &str) -> Result<(), StoreError> {
     let seat = host.sessions().seat(session_id).refreshed(host).await?;
     seat.compact(host).await
 }
 
-async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered<Vec<u8>> {
+async fn card<H, D>(host: &H, desk: &D, card: &Card) -> Answered<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
     let seat = host.sessions().seat(card.session_id()).refreshed(host).await?;
-    Ok(card.answer(desk, seat.session().is_some()))
+    Ok(desk.card(card, seat.session().is_some()))
 }
 
-async fn create<H: Host>(host: &H, creation: &Creation) -> Answered<Vec<u8>> {
-    let (now, entropy) = (host.now(), host.entropy());
-    let begun = match host.session_to_create() {
-        Some(session_id) => creation.begin_as(session_id, now, entropy),
-        None => creation.begin(now, entropy),
-    };
-    let first = record(&begun.commit);
-    if !offer(|| host.store().create(&begun.session_id, &first)).await? {
+async fn create<H, D>(host: &H, desk: &D, creation: &D::Creation) -> Answered<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let begun = desk.begin(creation, host.session_to_create(), host.now(), host.entropy());
+    if !offer(|| host.store().create(&begun.session_id, &begun.first)).await? {
         let why = "a new session's id is taken".to_owned();
         return Err(Trouble::Fault(StoreError::Unavailable(why)));
     }
-    host.bell().ring(&begun.session_id, begun.commit.seq);
-    Ok(Creation::answer(&begun))
+    host.bell().ring(&begun.session_id, begun.first.seq);
+    Ok(begun.answer)
 }
 
-async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Answered<Body> {
-    let seat = host.sessions().seat(exchange.session_id());
+async fn call<H, D>(host: &H, desk: &D, mut exchange: Box<D::Exchange>) -> Answered<Body<D::Exchange>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let seat = host.sessions().seat(desk.session_id(&exchange));
     let mut seat = seat.refreshed(host).await?;
     transact(host, desk, &mut exchange, &mut seat).await?;
     loop {
-        match exchange.poll(desk, seat.session(), host.now())? {
+        match desk.poll(&mut exchange, seat.session(), host.now())? {
             Poll::Ready(response) => return Ok(whole(response)),
             Poll::Stream(head) => return Ok(head.map(|()| Body::Stream(Stream::new(exchange)))),
-            Poll::Wait(_) if host.is_closing() => exchange.wait_no_longer(),
+            Poll::Wait(_) if host.is_closing() => desk.wait_no_longer(&mut exchange),
             Poll::Wait(until) => {
-                let after = seat.session().map_or(0, Session::seq);
+                let after = seat.session().map_or(0, State::seq);
                 let absent = seat.leave();
                 host.bell().wait(absent.id(), after, until).await;
                 seat = absent.refreshed(host).await?;
@@ -167,7 +179,7 @@ async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> An
             Poll::Log(span) => {
                 // Others need not wait for it: what the log holds does not change.
                 let absent = seat.leave();
-                exchange.supply(history(host, absent.id(), span).await?);
+                desk.supply(&mut exchange, history(host, absent.id(), span).await?);
                 seat = absent.refreshed(host).await?;
             }
         }
@@ -175,10 +187,14 @@ async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> An
 }
 
 /// A stretch of a session's log.
-async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<Commit>, StoreError> {
+async fn history<S: State, H: Host<S>>(
+    host: &H,
+    session_id: &str,
+    span: Span,
+) -> Result<Vec<S::Commit>, StoreError> {
     let records = host.store().history(session_id, span.after, span.most).await?;
     let read = |record: &Record| {
-        Commit::read(&record.bytes).map_err(|why| {
+        S::read(record).map_err(|why| {
             let what = format!("session {session_id}: commit {}: {why}", record.seq);
             StoreError::Corrupt(what)
         })
@@ -187,14 +203,18 @@ async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<
 }
 
 /// Decides until the commit is in, or nothing needs to be committed.
-async fn transact<H: Host>(
+async fn transact<H, D>(
     host: &H,
-    desk: &Desk,
-    exchange: &mut Exchange,
-    seat: &mut Seat,
-) -> Result<(), Trouble> {
+    desk: &D,
+    exchange: &mut D::Exchange,
+    seat: &mut Seat<D::Session>,
+) -> Result<(), Trouble>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
     for _ in 0..ATTEMPTS {
-        let Some(commit) = exchange.decide(desk, seat.session(), host.now(), host.entropy())? else {
+        let Some(commit) = desk.decide(exchange, seat.session(), host.now(), host.entropy())? else {
             return Ok(());
         };
         if seat.commit(host, &commit).await? {

@@ -30,15 +30,15 @@ use work::{Outcome, Work};
 
 /// What it takes to answer a request.
 #[derive(Debug)]
-pub enum Plan {
+pub enum Plan<X = Exchange, C = Creation> {
     /// Nothing more: no session has a say in it.
     Answer(Response<Vec<u8>>),
     /// To know whether a session exists, whose card is asked for.
     Card(Card),
     /// A session.
-    Call(Box<Exchange>),
+    Call(Box<X>),
     /// To create a session.
-    Create(Creation),
+    Create(C),
 }
 
 /// Says what it takes to answer a request: every path, every error.

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_lock::{Mutex as Turnstile, MutexGuardArc};
 
-use super::Host;
-use crate::session::{Commit, Session};
-use crate::store::{Bell as _, CommitOutcome, Record, Snapshot, Store as _, StoreError};
+use super::{Host, State};
+use crate::session::Session;
+use crate::store::{Bell as _, CommitOutcome, Snapshot, Store as _, StoreError};
 
 /// How many sessions stay in memory when nobody is at them.
 const KEPT: usize = 1_000;
@@ -18,26 +18,33 @@ const OFFERS: u32 = 3;
 /// Handles on a slot that are nobody else's: the map's, the seat's own, and that of the lock it holds.
 const OWN_HANDLES: usize = 3;
 
-type Slot = Arc<Turnstile<Option<Session>>>;
+type Slot<S> = Arc<Turnstile<Option<S>>>;
 
-struct Entry {
-    slot: Slot,
+struct Entry<S> {
+    slot: Slot<S>,
     used: u64,
 }
 
-#[derive(Default)]
-struct Entries {
-    by_id: BTreeMap<String, Entry>,
+struct Entries<S> {
+    by_id: BTreeMap<String, Entry<S>>,
     clock: u64,
 }
 
 /// The sessions in memory. What is dropped from it is loaded again when it is next needed.
-#[derive(Default)]
-pub struct Sessions {
-    entries: Mutex<Entries>,
+pub struct Sessions<S = Session> {
+    entries: Mutex<Entries<S>>,
 }
 
-impl Sessions {
+impl<S> Default for Sessions<S> {
+    fn default() -> Self {
+        let (by_id, clock) = (BTreeMap::new(), 0);
+        Self {
+            entries: Mutex::new(Entries { by_id, clock }),
+        }
+    }
+}
+
+impl<S> Sessions<S> {
     /// None yet.
     #[must_use]
     pub fn new() -> Self {
@@ -45,7 +52,7 @@ impl Sessions {
     }
 
     /// A place at a session, not yet taken.
-    pub(super) fn seat(&self, session_id: &str) -> Absent {
+    pub(super) fn seat(&self, session_id: &str) -> Absent<S> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         entries.clock = entries.clock.saturating_add(1);
         let used = entries.clock;
@@ -54,7 +61,7 @@ impl Sessions {
         }
         let entry = entries.by_id.entry(session_id.to_owned());
         let entry = entry.or_insert_with(|| Entry {
-            slot: Slot::default(),
+            slot: Arc::new(Turnstile::new(None)),
             used,
         });
         entry.used = used;
@@ -66,7 +73,7 @@ impl Sessions {
 
     /// Forgets a session that turned out not to exist, so that made-up ids take no room. It stays while somebody
     /// else waits for its place: two places at one session would not know of each other.
-    fn forget(&self, session_id: &str, slot: &Slot) {
+    fn forget(&self, session_id: &str, slot: &Slot<S>) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::strong_count(slot) <= OWN_HANDLES {
             entries.by_id.remove(session_id);
@@ -74,7 +81,7 @@ impl Sessions {
     }
 }
 
-impl Entries {
+impl<S> Entries<S> {
     fn forget_one(&mut self) {
         let idle = self
             .by_id
@@ -88,18 +95,18 @@ impl Entries {
 }
 
 /// A place at a session that somebody else may be using.
-pub(super) struct Absent {
+pub(super) struct Absent<S> {
     session_id: String,
-    slot: Slot,
+    slot: Slot<S>,
 }
 
-impl Absent {
+impl<S: State> Absent<S> {
     pub(super) fn id(&self) -> &str {
         &self.session_id
     }
 
     /// Waits for the turn, then sees to it that the session in memory is what the store has.
-    pub(super) async fn refreshed<H: Host>(self, host: &H) -> Result<Seat, StoreError> {
+    pub(super) async fn refreshed<H: Host<S>>(self, host: &H) -> Result<Seat<S>, StoreError> {
         let state = self.slot.lock_arc().await;
         let mut seat = Seat {
             session_id: self.session_id,
@@ -117,20 +124,20 @@ impl Absent {
 }
 
 /// The turn at a session: nobody else of this process sees or changes it meanwhile.
-pub(super) struct Seat {
+pub(super) struct Seat<S> {
     session_id: String,
-    slot: Slot,
-    state: MutexGuardArc<Option<Session>>,
+    slot: Slot<S>,
+    state: MutexGuardArc<Option<S>>,
 }
 
-impl Seat {
+impl<S: State> Seat<S> {
     /// The session, if it exists.
-    pub(super) fn session(&self) -> Option<&Session> {
+    pub(super) fn session(&self) -> Option<&S> {
         self.state.as_ref()
     }
 
     /// Gives the turn up, to take it again later.
-    pub(super) fn leave(self) -> Absent {
+    pub(super) fn leave(self) -> Absent<S> {
         Absent {
             session_id: self.session_id,
             slot: self.slot,
@@ -138,34 +145,27 @@ impl Seat {
     }
 
     /// Reads what the store has beyond what is in memory.
-    async fn reload<H: Host>(&mut self, host: &H) -> Result<(), StoreError> {
+    async fn reload<H: Host<S>>(&mut self, host: &H) -> Result<(), StoreError> {
         // What is in memory may be behind, so it only counts again once the store has answered.
         let known = self.state.take();
-        let after = known.as_ref().map_or(0, Session::seq);
+        let after = known.as_ref().map_or(0, State::seq);
         let Some(loaded) = host.store().load(&self.session_id, after).await? else {
             return Ok(());
         };
         let corrupt = |what: String| StoreError::Corrupt(format!("session {}: {what}", self.session_id));
         let mut session = match (known, loaded.snapshot) {
             (_, Some(snapshot)) => {
-                Session::restore(&snapshot.bytes).map_err(|why| corrupt(format!("snapshot: {why}")))?
+                S::restore(&snapshot.bytes).map_err(|why| corrupt(format!("snapshot: {why}")))?
             }
             (Some(session), None) => session,
-            (None, None) => Session::default(),
+            (None, None) => S::empty(),
         };
         for record in &loaded.commits {
             if record.seq <= session.seq() {
                 continue;
             }
-            let commit: Commit = Commit::read(&record.bytes)
-                .map_err(|why| corrupt(format!("commit {}: {why}", record.seq)))?;
-            if !session.apply(&commit) {
-                return Err(corrupt(format!(
-                    "commit {} does not follow {}",
-                    commit.seq,
-                    session.seq()
-                )));
-            }
+            let applied = S::read(record).and_then(|commit| session.apply(&commit));
+            applied.map_err(|why| corrupt(format!("commit {}: {why}", record.seq)))?;
         }
         *self.state = Some(session);
         Ok(())
@@ -173,8 +173,12 @@ impl Seat {
 
     /// Makes a commit durable and applies it. `false`: another one took its number, and the session in memory now
     /// has that one.
-    pub(super) async fn commit<H: Host>(&mut self, host: &H, commit: &Commit) -> Result<bool, StoreError> {
-        let record = record(commit);
+    pub(super) async fn commit<H: Host<S>>(
+        &mut self,
+        host: &H,
+        commit: &S::Commit,
+    ) -> Result<bool, StoreError> {
+        let record = S::record(commit);
         // Until the store has answered nobody knows what it holds. Should this request end here, as it does when its
         // client goes away, the session is loaded again.
         let known = self.state.take();
@@ -185,8 +189,8 @@ impl Seat {
                 Ok(false)
             }
             CommitOutcome::Committed { compact } => {
-                *self.state = known.and_then(|mut session| session.apply(commit).then_some(session));
-                host.bell().ring(&self.session_id, commit.seq);
+                *self.state = known.and_then(|mut session| session.apply(commit).is_ok().then_some(session));
+                host.bell().ring(&self.session_id, record.seq);
                 // The commit is in whatever becomes of this; the next one asks for it again.
                 if compact && let Err(fault) = self.compact(host).await {
                     host.report(&fault);
@@ -196,7 +200,7 @@ impl Seat {
         }
     }
 
-    pub(super) async fn compact<H: Host>(&self, host: &H) -> Result<(), StoreError> {
+    pub(super) async fn compact<H: Host<S>>(&self, host: &H) -> Result<(), StoreError> {
         let Some(session) = self.session() else {
             return Ok(());
         };
@@ -220,13 +224,4 @@ pub(super) async fn offer<T, F: Future<Output = Result<T, StoreError>>>(
         outcome = write().await;
     }
     outcome
-}
-
-/// A commit as a store keeps it.
-pub(super) fn record(commit: &Commit) -> Record {
-    Record {
-        seq: commit.seq,
-        nonce: commit.nonce.clone(),
-        bytes: commit.to_bytes(),
-    }
 }

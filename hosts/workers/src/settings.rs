@@ -1,32 +1,18 @@
 //! What the deployment is configured to be: the Worker's variables and secrets, as the core's settings.
 
 use std::cell::RefCell;
-use std::fmt::Display;
 use std::rc::Rc;
 
+use a2a_edge::desk::settings::NAMES;
 use a2a_edge::serve::{Config, ConfigError, Desk};
 use worker::{Env, Url};
 
-/// The secret that creates sessions.
-const OPERATOR_TOKEN: &str = "A2A_EDGE_OPERATOR_TOKEN";
+/// What every variable's name begins with; the rest is a setting's name in capitals.
+const PREFIX: &str = "A2A_EDGE_";
+/// The setting that creates sessions, a secret.
+const OPERATOR_TOKEN: &str = "operator_token";
 /// Where clients reach the agent; the origin of each request unless it is set.
-const BASE_URL: &str = "A2A_EDGE_BASE_URL";
-/// The agent's name on its card.
-const NAME: &str = "A2A_EDGE_NAME";
-/// What the agent is for, on its card.
-const DESCRIPTION: &str = "A2A_EDGE_DESCRIPTION";
-/// The agent's own version, on its card.
-const VERSION: &str = "A2A_EDGE_VERSION";
-/// The longest that a send waits for its task, in seconds.
-const WAIT_LIMIT: &str = "A2A_EDGE_WAIT_LIMIT";
-/// How much each session may hold: limits such as `live-claims=500`, with commas between them.
-const LIMITS: &str = "A2A_EDGE_LIMITS";
-/// Whether the agent offers streams about tasks: `on` or `off`.
-const STREAMS: &str = "A2A_EDGE_STREAMS";
-/// How long a stream is silent before a comment says that it is still there, in seconds.
-const KEEP_ALIVE: &str = "A2A_EDGE_KEEP_ALIVE";
-/// The range of [`WAIT_LIMIT`] and [`KEEP_ALIVE`], as that of the native host.
-const SECONDS: std::ops::RangeInclusive<u32> = 1..=300;
+const BASE_URL: &str = "base_url";
 
 thread_local! {
     /// The desk of the last request, and the origin that it was made for: as a rule there is only one.
@@ -54,65 +40,35 @@ pub fn desk(env: &Env, url: &Url) -> Result<Rc<Desk>, String> {
 }
 
 fn config(env: &Env, origin: &str) -> Result<Config, String> {
-    let defaults = Config::default();
-    let Some(operator_token) = set(env, OPERATOR_TOKEN) else {
-        return Err(fault(
-            OPERATOR_TOKEN,
-            "expected a secret: set it with `npx wrangler secret put`",
-        ));
-    };
-    let streaming = match set(env, STREAMS).as_deref() {
-        None => defaults.streaming,
-        Some("on") => true,
-        Some("off") => false,
-        Some(_) => return Err(fault(STREAMS, "expected on or off")),
-    };
-    let mut limits = defaults.limits;
-    let settings = set(env, LIMITS).unwrap_or_default();
-    for limit in settings.split(',').filter(|limit| !limit.trim().is_empty()) {
-        limits.set(limit).map_err(|rule| fault(LIMITS, rule))?;
+    if set(env, OPERATOR_TOKEN).is_none() {
+        let rule = "expected a secret: set it with `npx wrangler secret put`";
+        return Err(format!("{}: {rule}", variable(OPERATOR_TOKEN)));
     }
-    let base_url = set(env, BASE_URL).map(|url| url.trim_end_matches('/').to_owned());
-    Ok(Config {
-        base_url: base_url.unwrap_or_else(|| origin.to_owned()),
-        name: set(env, NAME).unwrap_or(defaults.name),
-        description: set(env, DESCRIPTION).unwrap_or(defaults.description),
-        version: set(env, VERSION).unwrap_or(defaults.version),
-        operator_token: Some(operator_token),
-        blocking_limit_ms: millis(env, WAIT_LIMIT)?.unwrap_or(defaults.blocking_limit_ms),
-        streaming,
-        keep_alive_ms: millis(env, KEEP_ALIVE)?.unwrap_or(defaults.keep_alive_ms),
-        limits,
-    })
+    let config = Config::from_texts(|name| {
+        let text = set(env, name);
+        text.or_else(|| (name == BASE_URL).then(|| origin.to_owned()))
+    });
+    config.map_err(|error| by_variable(&error))
 }
 
-/// A variable's or secret's text; an empty one is as good as none.
-fn set(env: &Env, name: &str) -> Option<String> {
-    let text = env.var(name).ok()?.to_string();
+/// The text of a setting's variable or secret; an empty one is as good as none.
+fn set(env: &Env, setting: &str) -> Option<String> {
+    let text = env.var(&variable(setting)).ok()?.to_string();
     (!text.is_empty()).then_some(text)
 }
 
-/// A variable's seconds as milliseconds.
-fn millis(env: &Env, variable: &str) -> Result<Option<u32>, String> {
-    let Some(text) = set(env, variable) else {
-        return Ok(None);
-    };
-    let seconds: Option<u32> = text.parse().ok().filter(|seconds| SECONDS.contains(seconds));
-    match seconds {
-        Some(seconds) => Ok(Some(seconds.saturating_mul(1_000))),
-        None => Err(fault(variable, "expected whole seconds from 1 to 300")),
-    }
+/// The variable that gives a setting.
+fn variable(setting: &str) -> String {
+    format!("{PREFIX}{}", setting.to_ascii_uppercase())
 }
 
 /// A setting at fault, by the variable that gave it.
 fn by_variable(error: &ConfigError) -> String {
-    match error.setting {
-        "operator_token" => fault(OPERATOR_TOKEN, &error.rule),
-        "base_url" => fault(BASE_URL, &error.rule),
-        setting => fault(setting, &error.rule),
-    }
-}
-
-fn fault(variable: &str, rule: impl Display) -> String {
-    format!("{variable}: {rule}")
+    let known = NAMES.contains(&error.setting);
+    let place = if known {
+        variable(error.setting)
+    } else {
+        error.setting.to_owned()
+    };
+    format!("{place}: {}", error.rule)
 }
