@@ -1,6 +1,7 @@
 //! The wire: which request is which operation, and what a request and an answer look like in bytes.
 
 pub mod answer;
+pub mod host;
 pub mod read;
 pub mod route;
 pub mod sse;

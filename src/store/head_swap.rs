@@ -119,6 +119,16 @@ impl<K: KeyValue> HeadSwap<K> {
         Err(busy())
     }
 
+    /// Number of a session's last commit, 0 if there is no such session: costs one read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the key-value store, and [`StoreError::Corrupt`].
+    pub async fn last(&self, session: &str) -> Result<u64, StoreError> {
+        let head = self.head(session).await?;
+        Ok(head.map_or(0, |(head, _)| head.seq))
+    }
+
     /// The keys that a session's commits are kept under, the head's included. Any other key that begins like them
     /// is waste, or belongs to an attempt under way.
     ///

@@ -8,7 +8,7 @@ use crate::{Outcome, component};
 /// # Errors
 /// Something does not build, or the contenders disagree.
 pub fn run(arguments: &[String]) -> Outcome {
-    component::build()?;
+    component::build(component::CORE)?;
     let mut command = cargo(&["bench", "--package", "a2a-edge-benches", "--bench", "table", "--"]);
     process::run(command.args(arguments))
 }

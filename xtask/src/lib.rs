@@ -8,7 +8,9 @@ pub mod deny;
 pub mod dev;
 pub mod npm;
 mod process;
+pub mod redis;
 mod setup;
+pub mod spin;
 pub mod test;
 pub mod workers;
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use xtask::{Outcome, bench, component, deny, dev, test, workers};
+use xtask::{Outcome, bench, component, deny, dev, spin, test, workers};
 
 struct Command {
     name: &'static str,
@@ -23,13 +23,18 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "component",
-        summary: "Builds a2a-edge.wasm into the target directory: no imports, within its size budget.",
+        summary: "Builds the components into the target directory: no imports, within their size budgets.",
         run: component::run,
     },
     Command {
         name: "workers",
         summary: "Builds the Cloudflare host into build/, within its size budget; wrangler.toml deploys it.",
         run: workers::run,
+    },
+    Command {
+        name: "spin",
+        summary: "Builds the Spin application into build/spin/, within its size budget; spin.toml runs it.",
+        run: spin::run,
     },
     Command {
         name: "bench",

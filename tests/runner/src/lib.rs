@@ -11,6 +11,7 @@ mod names;
 mod player;
 mod refusal;
 mod scan;
+pub mod server;
 pub mod story;
 mod stream;
 mod target;
