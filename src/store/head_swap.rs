@@ -232,6 +232,20 @@ impl<K: KeyValue> HeadSwap<K> {
         passed && !self.is_being_compacted(head)
     }
 
+    /// Moves the recent commits out of a head that has too many, where that is all there is to do; whether a snapshot
+    /// should come with it otherwise. A state hardly ever shrinks: while less was committed than the last snapshot is
+    /// long, making another would be in vain, and in a big session cost more than everything else.
+    async fn tidy(&self, session: &str, head: &Head, bytes: &[u8]) -> bool {
+        let asks = self.asks(head, bytes);
+        let kept = head.snapshot.as_ref();
+        if !asks || kept.is_none_or(|kept| kept.object.length <= head.fresh) {
+            return asks;
+        }
+        // The commit is in whatever becomes of this; the next one sees to it again.
+        let _left_to_the_next = self.rotate(session, None).await;
+        false
+    }
+
     async fn fate(&self, session: &str, head: &Head, record: &Record) -> Result<Fate, Fail> {
         if head.seq.checked_add(1) == Some(record.seq) {
             return Ok(Fate::Open);
@@ -349,9 +363,8 @@ impl<K: KeyValue> Store for HeadSwap<K> {
             match self.fate(session, &head, record).await {
                 Ok(Fate::Open) => {}
                 Ok(Fate::Kept) => {
-                    return Ok(CommitOutcome::Committed {
-                        compact: self.asks(&head, &bytes),
-                    });
+                    let compact = self.tidy(session, &head, &bytes).await;
+                    return Ok(CommitOutcome::Committed { compact });
                 }
                 Ok(Fate::Lost) => {
                     self.drop_reserved(session, held.as_ref()).await;

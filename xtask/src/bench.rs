@@ -1,14 +1,24 @@
 //! `cargo xtask bench`: the table of times.
 
 use crate::process::{self, cargo};
-use crate::{Outcome, component};
+use crate::{Outcome, component, spin};
 
-/// Builds the component, then runs the benchmarks with optimisation; arguments go to them.
+/// Builds the component, then runs the benchmarks with optimisation; arguments go to them. With `--spin` they are those of
+/// the Spin host.
 ///
 /// # Errors
 /// Something does not build, or the contenders disagree.
 pub fn run(arguments: &[String]) -> Outcome {
-    component::build(component::CORE)?;
-    let mut command = cargo(&["bench", "--package", "a2a-edge-benches", "--bench", "table", "--"]);
-    process::run(command.args(arguments))
+    let (package, rest) = match arguments.split_first() {
+        Some((first, rest)) if first == "--spin" => {
+            spin::run(&[])?;
+            ("a2a-edge-spin-tests", rest)
+        }
+        _ => {
+            component::build(component::CORE)?;
+            ("a2a-edge-benches", arguments)
+        }
+    };
+    let mut command = cargo(&["bench", "--package", package, "--bench", "table", "--"]);
+    process::run(command.args(rest))
 }

@@ -38,7 +38,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        summary: "Prints how fast the core is, natively and as a component, beside a JSON Schema validator.",
+        summary: "Prints how fast the core is, natively and as a component, beside a JSON Schema validator; with --spin, the Spin host.",
         run: bench::run,
     },
     Command {
