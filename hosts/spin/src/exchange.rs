@@ -7,8 +7,8 @@ use a2a_edge::http::host::{self, Intake, REQUEST_ID, shown_route};
 use a2a_edge::serve::{self, Stream};
 use bytes::Bytes;
 use futures_util::stream::{LocalBoxStream, StreamExt as _, unfold};
+use http::HeaderValue;
 use http::header::CONTENT_LENGTH;
-use http::{HeaderValue, Method};
 use http_body_util::{BodyExt as _, Either, Full, StreamBody};
 use serde_json::json;
 use spin_sdk::http::{Request, Response};
@@ -50,16 +50,13 @@ pub async fn answer(request: Request) -> Response<Body> {
 async fn served(app: &Rc<App>, request: Request, id: &str) -> Response<Body> {
     let (head, mut incoming) = request.into_parts();
     let mut intake = Intake::default();
-    // A card has no body to wait for.
-    if head.method != Method::GET && head.method != Method::HEAD {
-        while let Some(frame) = incoming.frame().await {
-            let Ok(frame) = frame else {
-                // The connection broke: nobody reads this.
-                return whole(host::failed(id));
-            };
-            if frame.data_ref().is_some_and(|piece| !intake.take(piece)) {
-                break;
-            }
+    while let Some(frame) = incoming.frame().await {
+        let Ok(frame) = frame else {
+            // The connection broke: nobody reads this.
+            return whole(host::failed(id));
+        };
+        if frame.data_ref().is_some_and(|piece| !intake.take(piece)) {
+            break;
         }
     }
     let request = http::Request::from_parts(head, intake.into_bytes());

@@ -8,6 +8,7 @@ pub mod serve;
 
 use std::error::Error;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -59,7 +60,7 @@ impl Deployment {
 }
 
 impl Platform {
-    /// Builds the application as `cargo xtask spin` does, and composes it into a folder.
+    /// Builds the application as `cargo xtask spin` does, composes it, and compiles it into a folder.
     ///
     /// # Errors
     /// It does not build, or its parts do not fit.
@@ -68,8 +69,17 @@ impl Platform {
             .map_err(|failure| format!("`cargo xtask spin` must work before its tests can: {failure}"))?;
         let host = fs::read(built.join(spin::HOST))?;
         let core = fs::read(built.join(component::CORE.file))?;
-        let application = place.join(format!("application-{}.wasm", std::process::id()));
-        fs::write(&application, compose(host, core)?)?;
+        let composed = compose(host, core)?;
+        let mut hasher = DefaultHasher::new();
+        composed.hash(&mut hasher);
+        let application = place.join(format!("application-{:016x}.cwasm", hasher.finish()));
+        if !application.is_file() {
+            let compiled = serve::engine()?.precompile_component(&composed)?;
+            // Renamed into place, so that nobody loads half of it.
+            let draft = place.join(format!("application.{}", std::process::id()));
+            fs::write(&draft, compiled)?;
+            fs::rename(&draft, &application)?;
+        }
         Ok(Self { application })
     }
 

@@ -1,4 +1,4 @@
-//! `spin-like <application> <store> [name=value]…`: serves the application, and prints where.
+//! `spin-like <application> <store> [name=value]…`: serves the application, compiled before, and prints where.
 //!
 //! The store is `memory`, `careless`, `sqlite:<path>` or `redis:<port>`. Of the names `instances`, `requests` and `at_once`
 //! are how instances are kept; the others are the application's variables.
@@ -38,7 +38,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     }
     let backend = backend(&store)?;
     let shared = Shared { backend, variables };
-    let served = Served::open(&std::fs::read(application)?, shared, manners).await?;
+    let served = Served::open(Path::new(&application), shared, manners).await?;
     println!("{{\"event\":\"listen\",\"port\":{}}}", served.port);
     served.serve().await;
     Ok(())

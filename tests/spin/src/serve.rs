@@ -2,6 +2,7 @@
 
 use std::future;
 use std::net::Ipv4Addr;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,12 +68,32 @@ pub struct Served {
     listener: TcpListener,
 }
 
+/// What compiles applications and runs them.
+///
+/// # Errors
+/// This machine is none that can.
+pub fn engine() -> wasmtime::Result<Engine> {
+    let mut config = Config::new();
+    config.wasm_component_model_async(true);
+    Engine::new(&config)
+}
+
+/// An application that was compiled before.
+#[allow(
+    unsafe_code,
+    reason = "compiling takes longer than most tests, and each starts several processes"
+)]
+fn compiled(engine: &Engine, application: &Path) -> wasmtime::Result<Component> {
+    // SAFETY: the file was written by `Platform::prepare`, by the same engine, and nobody else writes there.
+    unsafe { Component::deserialize_file(engine, application) }
+}
+
 impl Served {
-    /// Compiles the application and listens on a free port, which is its `base_url` unless it has another.
+    /// Loads a compiled application and listens on a free port, which is its `base_url` unless it has another.
     ///
     /// # Errors
     /// It is no application that Spin could serve, or there is no port.
-    pub async fn open(application: &[u8], mut shared: Shared, manners: Manners) -> wasmtime::Result<Self> {
+    pub async fn open(application: &Path, mut shared: Shared, manners: Manners) -> wasmtime::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
         let base_url = || format!("http://127.0.0.1:{port}");
@@ -80,10 +101,8 @@ impl Served {
             .variables
             .entry("base_url".to_owned())
             .or_insert_with(base_url);
-        let mut config = Config::new();
-        config.wasm_component_model_async(true);
-        let engine = Engine::new(&config)?;
-        let component = Component::new(&engine, application)?;
+        let engine = engine()?;
+        let component = compiled(&engine, application)?;
         let mut linker = Linker::new(&engine);
         Lent::link(&mut linker)?;
         let pre = ServicePre::new(linker.instantiate_pre(&component)?)?;
