@@ -231,10 +231,13 @@ impl Refusal {
         self.http.unwrap_or_else(|| self.code.http())
     }
 
-    /// The JSON-RPC error code (A2A 1.0, §5.4).
+    /// The JSON-RPC error code (A2A 1.0, §5.4 and §9.5): A2A's own by the reason, else JSON-RPC's.
     #[must_use]
     pub fn json_rpc_code(&self) -> i32 {
         let by_reason = match self.reason() {
+            Some("INVALID_JSON") => Some(-32700),
+            Some("INVALID_REQUEST") => Some(-32600),
+            Some("METHOD_NOT_FOUND") => Some(-32601),
             Some("TASK_NOT_FOUND") => Some(-32001),
             Some("TASK_NOT_CANCELABLE") => Some(-32002),
             Some("PUSH_NOTIFICATION_NOT_SUPPORTED") => Some(-32003),
@@ -247,7 +250,9 @@ impl Refusal {
             _ => None,
         };
         by_reason.unwrap_or(match self.code {
-            Code::Internal | Code::Unavailable => -32603,
+            Code::Internal | Code::Unavailable | Code::ResourceExhausted => -32603,
+            Code::Unauthenticated | Code::PermissionDenied => -32600,
+            _ if self.http.is_some() => -32600,
             _ => -32602,
         })
     }
@@ -260,3 +265,30 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_errors_that_a2a_defines_have_its_codes() {
+        for (reason, code) in [
+            ("TASK_NOT_FOUND", -32001),
+            ("TASK_NOT_CANCELABLE", -32002),
+            ("PUSH_NOTIFICATION_NOT_SUPPORTED", -32003),
+            ("UNSUPPORTED_OPERATION", -32004),
+            ("CONTENT_TYPE_NOT_SUPPORTED", -32005),
+            ("INVALID_AGENT_RESPONSE", -32006),
+            ("EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007),
+            ("EXTENSION_SUPPORT_REQUIRED", -32008),
+            ("VERSION_NOT_SUPPORTED", -32009),
+            ("INVALID_JSON", -32700),
+            ("INVALID_REQUEST", -32600),
+            ("METHOD_NOT_FOUND", -32601),
+            ("ANY_OTHER", -32602),
+        ] {
+            let refusal = Refusal::a2a(Code::FailedPrecondition, reason, "no");
+            assert_eq!(refusal.json_rpc_code(), code, "{reason}");
+        }
+    }
+}

@@ -1,35 +1,34 @@
 //! The driver: load, decide, commit, answer; over whatever ports the host gives.
 //!
-//! What is answered is decided by [`crate::exchange`], in this process or in a component ([`Decider`]); here it meets the
-//! host's storage and clock. The driver holds no state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
+//! What is answered is decided by [`crate::exchange`]; here it meets the host's storage and clock. The driver holds no
+//! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
 //! compare-and-swap decides, and a loser decides again.
 
-mod decider;
 pub mod place;
 mod sessions;
 mod stream;
 
 use http::{Request, Response};
 
-use crate::exchange::{Card, Creation, Plan, Poll};
+use crate::agent::Failed;
+use crate::exchange::{self, Batch, Card, Creation, Exchange, Plan, Poll};
 use crate::http::answer::{Form, failure};
 use crate::refusal::{Code, Refusal};
-use crate::session::Session;
 use crate::session::event::Span;
+use crate::session::{Commit, Session};
 use crate::store::{Bell, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
-pub use decider::{Beginning, Decider, State};
 pub use sessions::Sessions;
-use sessions::{Seat, offer};
+use sessions::{Seat, offer, record};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
 const ATTEMPTS: u32 = 8;
 
-/// What a host lends to a request; `S` is where its sessions are in memory.
-pub trait Host<S = Session> {
+/// What a host lends to a request.
+pub trait Host {
     /// Where sessions are kept.
     type Store: Store;
     /// How waiting requests are woken.
@@ -40,7 +39,7 @@ pub trait Host<S = Session> {
     /// How waiting requests are woken.
     fn bell(&self) -> &Self::Bell;
     /// The sessions that this process has in memory.
-    fn sessions(&self) -> &Sessions<S>;
+    fn sessions(&self) -> &Sessions;
     /// Now.
     fn now(&self) -> Timestamp;
     /// 32 bytes from a cryptographically secure source, fresh at every call.
@@ -63,17 +62,17 @@ pub trait Host<S = Session> {
 /// Why a request was not done.
 #[derive(Debug)]
 enum Trouble {
-    /// The caller's to mend: the answer.
-    Refused(Response<Vec<u8>>),
+    /// The caller's to mend.
+    Refused(Failed),
     /// The host's to mend.
     Fault(StoreError),
     /// Others were quicker, again and again.
     Contended,
 }
 
-impl From<Response<Vec<u8>>> for Trouble {
-    fn from(answer: Response<Vec<u8>>) -> Self {
-        Self::Refused(answer)
+impl From<Failed> for Trouble {
+    fn from(failed: Failed) -> Self {
+        Self::Refused(failed)
     }
 }
 
@@ -89,28 +88,30 @@ type Answered<B> = Result<Response<B>, Trouble>;
 ///
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
-pub async fn handle<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>
-where
-    D: Decider,
-    H: Host<D::Session>,
-{
-    let (form, outcome) = match desk.plan(request) {
-        Plan::Answer(response) => return response.map(Body::Whole),
-        Plan::Card(asked) => (Card::FORM, card(host, desk, &asked).await.map(whole)),
-        Plan::Create(creation) => (Creation::FORM, create(host, desk, &creation).await.map(whole)),
-        Plan::Call(exchange) => (desk.form(&exchange), call(host, desk, exchange).await),
-    };
-    outcome.unwrap_or_else(|trouble| whole(told(host, form, trouble)))
+pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
+    match exchange::plan(desk, request) {
+        Plan::Answer(response) => whole(response),
+        Plan::Card(asked) => {
+            let answer = card(host, desk, &asked).await;
+            whole(answer.unwrap_or_else(|trouble| told(host, Card::FORM, trouble)))
+        }
+        Plan::Create(creation) => {
+            let answer = create(host, &creation).await;
+            whole(answer.unwrap_or_else(|trouble| told(host, Creation::FORM, trouble)))
+        }
+        Plan::Call(exchange) => call(host, desk, exchange).await,
+        Plan::Batch(batch) => whole(self::batch(host, desk, *batch).await),
+    }
 }
 
-fn whole<X>(response: Response<Vec<u8>>) -> Response<Body<X>> {
+fn whole(response: Response<Vec<u8>>) -> Response<Body> {
     response.map(Body::Whole)
 }
 
 /// What a caller is told of trouble.
-fn told<S, H: Host<S>>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u8>> {
+fn told<H: Host>(host: &H, form: Form<'_>, trouble: Trouble) -> Response<Vec<u8>> {
     let refusal = match trouble {
-        Trouble::Refused(answer) => return answer,
+        Trouble::Refused(failed) => return failure(form, &failed.refusal, failed.echo.as_deref()),
         Trouble::Contended => Refusal::new(Code::Unavailable, "too many changes at once; try again"),
         Trouble::Fault(fault) => {
             host.report(&fault);
@@ -129,57 +130,85 @@ fn told<S, H: Host<S>>(host: &H, form: Form, trouble: Trouble) -> Response<Vec<u
 ///
 /// # Errors
 /// What the store says; nothing is lost by it.
-pub async fn compact<S: State, H: Host<S>>(host: &H, session_id: &str) -> Result<(), StoreError> {
+pub async fn compact<H: Host>(host: &H, session_id: &str) -> Result<(), StoreError> {
     let seat = host.sessions().seat(session_id).refreshed(host).await?;
     seat.compact(host).await
 }
 
-async fn card<H, D>(host: &H, desk: &D, card: &Card) -> Answered<Vec<u8>>
-where
-    D: Decider,
-    H: Host<D::Session>,
-{
+async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered<Vec<u8>> {
     let seat = host.sessions().seat(card.session_id()).refreshed(host).await?;
-    Ok(desk.card(card, seat.session().is_some()))
+    Ok(card.answer(desk, seat.session().is_some()))
 }
 
-async fn create<H, D>(host: &H, desk: &D, creation: &D::Creation) -> Answered<Vec<u8>>
-where
-    D: Decider,
-    H: Host<D::Session>,
-{
-    let begun = desk.begin(creation, host.session_to_create(), host.now(), host.entropy());
-    if !offer(|| host.store().create(&begun.session_id, &begun.first)).await? {
+async fn create<H: Host>(host: &H, creation: &Creation) -> Answered<Vec<u8>> {
+    let (now, entropy) = (host.now(), host.entropy());
+    let begun = match host.session_to_create() {
+        Some(session_id) => creation.begin_as(session_id, now, entropy),
+        None => creation.begin(now, entropy),
+    };
+    let first = record(&begun.commit);
+    if !offer(|| host.store().create(&begun.session_id, &first)).await? {
         let why = "a new session's id is taken".to_owned();
         return Err(Trouble::Fault(StoreError::Unavailable(why)));
     }
-    host.bell().ring(&begun.session_id, begun.first.seq);
-    Ok(begun.answer)
+    host.bell().ring(&begun.session_id, begun.commit.seq);
+    Ok(Creation::answer(&begun))
 }
 
-async fn call<H, D>(host: &H, desk: &D, mut exchange: Box<D::Exchange>) -> Answered<Body<D::Exchange>>
-where
-    D: Decider,
-    H: Host<D::Session>,
-{
-    let seat = host.sessions().seat(desk.session_id(&exchange));
+async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Response<Body> {
+    match answered(host, desk, &mut exchange, None).await {
+        Ok(answer) => {
+            let (head, body) = answer.into_parts();
+            let body = body.map_or_else(|| Body::Stream(Stream::new(exchange)), Body::Whole);
+            Response::from_parts(head, body)
+        }
+        Err(trouble) => whole(told(host, exchange.form(), trouble)),
+    }
+}
+
+/// Calls one after the other. Together they wait no longer than one may.
+async fn batch<H: Host>(host: &H, desk: &Desk, mut batch: Batch) -> Response<Vec<u8>> {
+    let limit = i64::from(desk.config.blocking_limit_ms);
+    let end = host.now().plus_millis(limit);
+    while let Some(mut exchange) = batch.next() {
+        let answer = answered(host, desk, &mut exchange, Some(end)).await;
+        batch.add(match answer {
+            Ok(answer) => answer.map(Option::unwrap_or_default),
+            Err(trouble) => told(host, exchange.form(), trouble),
+        });
+    }
+    batch.answer()
+}
+
+/// The answer, without a body where it is a stream; after `end` nothing is waited for.
+async fn answered<H: Host>(
+    host: &H,
+    desk: &Desk,
+    exchange: &mut Exchange,
+    end: Option<Timestamp>,
+) -> Answered<Option<Vec<u8>>> {
+    let seat = host.sessions().seat(exchange.session_id());
     let mut seat = seat.refreshed(host).await?;
-    transact(host, desk, &mut exchange, &mut seat).await?;
+    transact(host, desk, exchange, &mut seat).await?;
     loop {
-        match desk.poll(&mut exchange, seat.session(), host.now())? {
-            Poll::Ready(response) => return Ok(whole(response)),
-            Poll::Stream(head) => return Ok(head.map(|()| Body::Stream(Stream::new(exchange)))),
-            Poll::Wait(_) if host.is_closing() => desk.wait_no_longer(&mut exchange),
+        let now = host.now();
+        match exchange.poll(desk, seat.session(), now)? {
+            Poll::Ready(response) => return Ok(response.map(Some)),
+            Poll::Stream(head) => return Ok(head.map(|()| None)),
+            Poll::Wait(_) if host.is_closing() || end.is_some_and(|end| end <= now) => {
+                exchange.wait_no_longer()
+            }
             Poll::Wait(until) => {
-                let after = seat.session().map_or(0, State::seq);
+                let after = seat.session().map_or(0, Session::seq);
                 let absent = seat.leave();
+                let until = end.map_or(until, |end| end.min(until));
                 host.bell().wait(absent.id(), after, until).await;
                 seat = absent.refreshed(host).await?;
             }
             Poll::Log(span) => {
                 // Others need not wait for it: what the log holds does not change.
                 let absent = seat.leave();
-                desk.supply(&mut exchange, history(host, absent.id(), span).await?);
+                exchange.supply(history(host, absent.id(), span).await?);
                 seat = absent.refreshed(host).await?;
             }
         }
@@ -187,14 +216,10 @@ where
 }
 
 /// A stretch of a session's log.
-async fn history<S: State, H: Host<S>>(
-    host: &H,
-    session_id: &str,
-    span: Span,
-) -> Result<Vec<S::Commit>, StoreError> {
+async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<Commit>, StoreError> {
     let records = host.store().history(session_id, span.after, span.most).await?;
     let read = |record: &Record| {
-        S::read(record).map_err(|why| {
+        Commit::read(&record.bytes).map_err(|why| {
             let what = format!("session {session_id}: commit {}: {why}", record.seq);
             StoreError::Corrupt(what)
         })
@@ -203,18 +228,14 @@ async fn history<S: State, H: Host<S>>(
 }
 
 /// Decides until the commit is in, or nothing needs to be committed.
-async fn transact<H, D>(
+async fn transact<H: Host>(
     host: &H,
-    desk: &D,
-    exchange: &mut D::Exchange,
-    seat: &mut Seat<D::Session>,
-) -> Result<(), Trouble>
-where
-    D: Decider,
-    H: Host<D::Session>,
-{
+    desk: &Desk,
+    exchange: &mut Exchange,
+    seat: &mut Seat,
+) -> Result<(), Trouble> {
     for _ in 0..ATTEMPTS {
-        let Some(commit) = desk.decide(exchange, seat.session(), host.now(), host.entropy())? else {
+        let Some(commit) = exchange.decide(desk, seat.session(), host.now(), host.entropy())? else {
             return Ok(());
         };
         if seat.commit(host, &commit).await? {

@@ -582,6 +582,16 @@ fn seven_lost_races_are_won_at_last_and_after_eight_it_is_503_and_nothing_is_don
         ),
         (503, json!(14), true)
     );
+    conflicts.set(8);
+    let params =
+        json!({"message": {"messageId": "m-8", "role": "ROLE_USER", "parts": [{"text": "Please."}]}});
+    let envelope = json!({"jsonrpc": "2.0", "id": "m-8", "method": "SendMessage", "params": params});
+    let lost = block_on(host.call("POST", "/rpc", &tokens.clients[0], WORK, &envelope));
+    let body = lost.body();
+    assert_eq!(
+        (lost.status, &body["id"], &body["error"]["code"], lost.retry_after),
+        (503, &json!("m-8"), &json!(-32603), true)
+    );
     send("m-8").ok();
 }
 

@@ -9,6 +9,10 @@ use std::time::{Duration, Instant};
 
 use a2a_edge_benches::contenders::{Component, Schema, native_projects, native_takes};
 use a2a_edge_benches::corpus::{beyond_schema, full_size, minimal, requests, rows};
+use a2a_edge_benches::digest::Subject;
+
+/// How long a digest of a session with 10,000 records may take.
+const DIGEST: Duration = Duration::from_millis(10);
 
 /// How long a batch should take: long beside the clock's steps, short beside the machine's moods.
 const BATCH: Duration = Duration::from_millis(2);
@@ -51,9 +55,31 @@ fn main() -> Result<(), Box<dyn Error>> {
         contest.run(turns);
     }
 
+    digests(turns)?;
+
     println!("\nWhat JSON Schema cannot say, and the other two hold to:");
     for (_, _, rule) in beyond_schema() {
         println!("- {rule}");
+    }
+    Ok(())
+}
+
+/// Digests of a large session, which must be quick enough.
+fn digests(turns: usize) -> Result<(), Box<dyn Error>> {
+    println!(
+        "\n{:<34} {:>12} {:>10} {:>8}",
+        "a digest of 10,000 records", "ns", "MB/s", "ratio"
+    );
+    let subject = Subject::new()?;
+    for most in [50, 200] {
+        let length = subject.digest(most)?.len();
+        let mut contest = Contest::new(format!("{most} of each kind, {length} bytes"), length);
+        contest.enter("native", || subject.digest(most).map_or(0, |answer| answer.len()));
+        for nanos in contest.run(turns) {
+            if nanos > DIGEST.as_secs_f64() * 1e9 {
+                return Err(format!("a digest takes longer than {DIGEST:?}").into());
+            }
+        }
     }
     Ok(())
 }
@@ -116,8 +142,9 @@ impl<'c> Contest<'c> {
         });
     }
 
-    /// Lets each have its turns, and prints a line for each. The first to enter is the measure of the others.
-    fn run(mut self, turns: usize) {
+    /// Lets each have its turns, prints a line for each, and gives its median. The first to enter is the measure of the
+    /// others.
+    fn run(mut self, turns: usize) -> Vec<f64> {
         self.contenders.iter_mut().for_each(Contender::warm_up);
         for _ in 0..turns {
             self.contenders.iter_mut().for_each(Contender::turn);
@@ -127,13 +154,14 @@ impl<'c> Contest<'c> {
         let measure = medians.first().copied().unwrap_or(f64::NAN);
         #[allow(clippy::cast_precision_loss, reason = "a few thousand bytes")]
         let bytes = self.bytes as f64;
-        for (contender, nanos) in self.contenders.iter().zip(medians) {
+        for (contender, nanos) in self.contenders.iter().zip(&medians) {
             let (rate, ratio) = (bytes * 1e3 / nanos, nanos / measure);
             println!(
                 "  {:<32} {nanos:>12.0} {rate:>10.1} {ratio:>7.2}×",
                 contender.name
             );
         }
+        medians
     }
 }
 

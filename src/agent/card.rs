@@ -9,6 +9,7 @@ use crate::a2a::card::{
     AgentCapabilities, AgentCard, AgentInterface, AgentSkill, SecurityRequirement, StringList,
 };
 use crate::desk::Desk;
+use crate::http::route::RPC;
 
 const SCHEME: &str = "bearer";
 
@@ -48,7 +49,16 @@ fn skills() -> Vec<AgentSkill> {
     ]
 }
 
-/// The card; with a tenant its interface names that session, to be sent with every request.
+fn interface(url: String, binding: &str, tenant: Option<&str>) -> AgentInterface {
+    AgentInterface {
+        url,
+        protocol_binding: binding.to_owned(),
+        protocol_version: PROTOCOL_VERSION.to_owned(),
+        tenant: tenant.map(str::to_owned),
+    }
+}
+
+/// The card; with a tenant its interfaces name that session, to be sent with every request.
 #[must_use]
 pub fn card(desk: &Desk, tenant: Option<&str>) -> AgentCard {
     let config = &desk.config;
@@ -60,12 +70,10 @@ pub fn card(desk: &Desk, tenant: Option<&str>) -> AgentCard {
     let mut card = AgentCard {
         name: config.name.clone(),
         description: config.description.clone(),
-        supported_interfaces: vec![AgentInterface {
-            url: config.base_url.clone(),
-            protocol_binding: "HTTP+JSON".to_owned(),
-            protocol_version: PROTOCOL_VERSION.to_owned(),
-            tenant: tenant.map(str::to_owned),
-        }],
+        supported_interfaces: vec![
+            interface(config.base_url.clone(), "HTTP+JSON", tenant),
+            interface(format!("{}/{RPC}", config.base_url), "JSONRPC", tenant),
+        ],
         provider: None,
         version: config.version.clone(),
         documentation_url: None,

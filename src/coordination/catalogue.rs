@@ -2,7 +2,8 @@
 
 use super::operation::Operation;
 use super::{
-    claims, decisions, events, inbox, knowledge, participants, presence, questions, requests, workstreams,
+    claims, decisions, digest, events, inbox, knowledge, participants, presence, questions, requests,
+    workstreams,
 };
 
 /// The operations, in the order of the card's `params.operations`.
@@ -21,6 +22,7 @@ pub const OPERATIONS: &[Operation] = &[
     requests::LIST,
     requests::UPDATE,
     decisions::RECORD,
+    digest::GET,
     knowledge::LIST,
     knowledge::READ,
     knowledge::PROPOSE,

@@ -39,7 +39,10 @@ pub const STREAM: Operation = Operation {
 };
 
 /// A place that the log has, from the text that names it.
-fn cursor(session: &Session, field: &str, text: &str) -> Result<Cursor, Refusal> {
+///
+/// # Errors
+/// INVALID_ARGUMENT on `field`.
+pub(super) fn cursor(session: &Session, field: &str, text: &str) -> Result<Cursor, Refusal> {
     let cursor: Option<Cursor> = text.parse().ok();
     cursor
         .filter(|cursor| cursor.seq <= session.seq())

@@ -297,6 +297,11 @@ fn of_question(session: &Session, question: &Question) -> Audience {
     task_id.map_or(Audience::Members, |task_id| of_task(session, task_id))
 }
 
+/// Whether a question is a caller's to read.
+pub(super) fn may_read(session: &Session, question: &Question, caller: &Caller) -> bool {
+    of_question(session, question).has(caller)
+}
+
 /// That a task ended is also for those who may have its request.
 fn ended(session: &Session, name: &'static str, task_id: &str) -> Told {
     let mut data = json!({ "taskId": task_id });

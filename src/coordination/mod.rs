@@ -5,6 +5,7 @@
 pub mod catalogue;
 pub mod claims;
 pub mod decisions;
+pub mod digest;
 pub mod events;
 pub mod inbox;
 pub mod journal;

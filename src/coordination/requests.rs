@@ -198,7 +198,7 @@ fn hold(fields: Fields<'_>, note: Option<String>) -> Result<Action, Refusal> {
 }
 
 /// A request as of `now`: one whose time has run out is expired, recorded or not.
-fn shown(request: &Request, call: &Call<'_>) -> Value {
+pub(super) fn shown(request: &Request, call: &Call<'_>) -> Value {
     let mut shown = request.clone();
     shown.state = request.state_at(call.now);
     json!(shown)

@@ -25,7 +25,7 @@ pub struct Creation {
 
 impl Creation {
     /// In whose form errors are written.
-    pub const FORM: Form = Form::Coordination;
+    pub const FORM: Form<'static> = Form::Coordination;
 
     /// Reads the operator's request.
     ///

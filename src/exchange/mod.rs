@@ -4,6 +4,7 @@
 //! an [`Exchange`] names, makes durable what it decides, and looks again when the session has moved on. Neither time
 //! nor randomness is taken from anywhere but the arguments, so that every host answers the same.
 
+mod batch;
 mod creation;
 mod operation;
 mod recall;
@@ -13,6 +14,7 @@ mod work;
 use http::{Request, Response};
 use serde_json::json;
 
+pub use batch::Batch;
 pub use creation::Creation;
 pub(crate) use creation::VERB as CREATE_SESSION;
 pub use stream::Advance;
@@ -22,6 +24,7 @@ use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
 use crate::http::read;
 use crate::http::route::{NoRoute, Route, Target, route};
+use crate::http::rpc::{self, Call, Calls};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
 use crate::session::event::Span;
 use crate::session::{Caller, Commit, Session, Token};
@@ -30,15 +33,17 @@ use work::{Outcome, Work};
 
 /// What it takes to answer a request.
 #[derive(Debug)]
-pub enum Plan<X = Exchange, C = Creation> {
+pub enum Plan {
     /// Nothing more: no session has a say in it.
     Answer(Response<Vec<u8>>),
     /// To know whether a session exists, whose card is asked for.
     Card(Card),
     /// A session.
-    Call(Box<X>),
+    Call(Box<Exchange>),
+    /// A session, several times.
+    Batch(Box<Batch>),
     /// To create a session.
-    Create(C),
+    Create(Creation),
 }
 
 /// Says what it takes to answer a request: every path, every error.
@@ -50,7 +55,7 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
         Ok(route) => route,
         Err(none) => return Plan::Answer(nowhere(&none)),
     };
-    let form = form(target.is_coordination());
+    let form = target.form();
     let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
     match target {
         Target::Card => match tenant {
@@ -62,29 +67,39 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
             Err(refusal) => refused(refusal),
         },
         target => match read::token(request.headers()) {
-            Ok(token) => Plan::Call(Box::new(Exchange {
-                request,
-                tenant,
-                target,
-                token,
-                entered: None,
-            })),
+            Ok(token) => call(request, tenant, target, token),
             Err(refusal) => refused(refusal),
         },
     }
 }
 
-const fn form(is_coordination: bool) -> Form {
-    if is_coordination {
-        Form::Coordination
-    } else {
-        Form::Core
-    }
+/// What it takes to answer somebody who shows a token.
+fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, token: Token) -> Plan {
+    let (request, ask) = match target {
+        Target::Rpc => {
+            let calls = rpc::read(&request);
+            let request = request.map(|_| Vec::new());
+            match calls {
+                Calls::One(call) => (request, Ask::Rpc(call)),
+                Calls::Batch(calls) => {
+                    return Plan::Batch(Box::new(Batch::new(request, tenant, token, calls)));
+                }
+            }
+        }
+        target => (request, Ask::Http(target)),
+    };
+    Plan::Call(Box::new(Exchange {
+        request,
+        tenant,
+        ask,
+        token,
+        entered: None,
+    }))
 }
 
 /// The answer to a request without a destination.
 fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
-    let mut response = failure(form(none.coordination), &none.refusal, None);
+    let mut response = failure(none.form, &none.refusal, None);
     if let Some(allow) = none.allow {
         answer::set(&mut response, "allow", allow);
     }
@@ -110,7 +125,7 @@ pub struct Card {
 
 impl Card {
     /// In whose form errors are written.
-    pub const FORM: Form = Form::Core;
+    pub const FORM: Form<'static> = Form::Core;
 
     /// The question for this session's card.
     #[must_use]
@@ -143,9 +158,27 @@ impl Card {
 pub struct Exchange {
     request: Request<Vec<u8>>,
     tenant: Option<String>,
-    target: Target,
+    ask: Ask,
     token: Token,
     entered: Option<Entered>,
+}
+
+/// What is asked, in the binding that it came in.
+#[derive(Debug)]
+enum Ask {
+    /// By method and path.
+    Http(Target),
+    /// By an envelope.
+    Rpc(Call),
+}
+
+impl Ask {
+    const fn form(&self) -> Form<'_> {
+        match self {
+            Self::Http(target) => target.form(),
+            Self::Rpc(call) => Form::Rpc(call.id.as_ref()),
+        }
+    }
 }
 
 /// An exchange whose caller is known.
@@ -154,6 +187,16 @@ struct Entered {
     caller: Caller,
     work: Work,
     outcome: Option<Outcome>,
+}
+
+impl Entered {
+    const fn new(caller: Caller, work: Work) -> Self {
+        Self {
+            caller,
+            work,
+            outcome: None,
+        }
+    }
 }
 
 /// What looking for an answer came to.
@@ -178,8 +221,8 @@ impl Exchange {
 
     /// In whose form the answer is written.
     #[must_use]
-    pub const fn form(&self) -> Form {
-        form(self.target.is_coordination())
+    pub const fn form(&self) -> Form<'_> {
+        self.ask.form()
     }
 
     /// A refusal as the answer.
@@ -207,7 +250,10 @@ impl Exchange {
         };
         let Entered { caller, work, .. } = &entered;
         let session = still(session, caller)?;
-        let (commit, outcome) = work.decide(desk, session, caller, now, entropy)?;
+        let (commit, mut outcome) = work.decide(desk, session, caller, now, entropy)?;
+        if self.form() == Form::Rpc(None) {
+            outcome.wait_no_longer();
+        }
         self.entered = Some(Entered {
             outcome: Some(outcome),
             ..entered
@@ -223,19 +269,22 @@ impl Exchange {
         if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
             return Err(no_such_session().into());
         }
-        let work = match &self.target {
+        let target = match &self.ask {
+            Ask::Http(target) => target,
+            Ask::Rpc(call) => {
+                let work = Work::rpc(&self.request, session_id, call)?;
+                return Ok(Entered::new(caller, work));
+            }
+        };
+        let work = match target {
             Target::Core(method, task) => Work::core(&self.request, session_id, *method, task.as_deref())?,
             Target::Extension { path, segment } => {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
-            Target::Card => return Err(no_such_session().into()),
+            Target::Card | Target::Rpc => return Err(no_such_session().into()),
         };
-        Ok(Entered {
-            caller,
-            work,
-            outcome: None,
-        })
+        Ok(Entered::new(caller, work))
     }
 
     /// Looks for the answer in the session as it stands.
@@ -251,7 +300,7 @@ impl Exchange {
         else {
             return Err(read::unauthenticated().into());
         };
-        outcome.poll(desk, || still(session, caller), now)
+        outcome.poll(desk, self.ask.form(), || still(session, caller), now)
     }
 
     /// The commits that [`Poll::Log`] asked for, in order and without a gap; fewer where the log ends before.
@@ -274,7 +323,7 @@ impl Exchange {
                 outcome: Some(Outcome::Stream(stream)),
                 ..
             }) => match still(session, caller) {
-                Ok(session) => stream.advance(desk, session, now),
+                Ok(session) => stream.advance(desk, session, self.ask.form(), now),
                 Err(_) => Advance::End,
             },
             _ => Advance::End,

@@ -1,15 +1,17 @@
 //! An answer that is a stream: what it yields, as bytes, and that it is still there when it yields nothing.
 
 use http::{HeaderValue, Response, header};
+use serde_json::Value;
 
 use crate::agent;
 use crate::coordination::events;
 use crate::desk::Desk;
 use crate::extension::header::NAME as EXTENSIONS;
-use crate::http::{answer, sse};
+use crate::http::answer::Form;
+use crate::http::{answer, rpc, sse};
 use crate::session::event::Span;
 use crate::session::{Commit, Session};
-use crate::stream::Next;
+use crate::stream::{Event, Next};
 use crate::time::Timestamp;
 
 /// What a stream is asked for more comes to.
@@ -70,13 +72,30 @@ impl Stream {
         }
     }
 
-    pub(super) fn advance(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Advance {
+    /// The value of the answer's A2A-Extensions header.
+    pub(super) fn echo(&self) -> Option<&str> {
+        self.echo.as_deref()
+    }
+
+    /// What comes next, each event in the form of the call.
+    pub(super) fn advance(
+        &mut self,
+        desk: &Desk,
+        session: &Session,
+        form: Form<'_>,
+        now: Timestamp,
+    ) -> Advance {
         let next = match &mut self.source {
             Source::Task(stream) => stream.next(desk, session, now),
             Source::Events(stream) => stream.next(session, now),
         };
         match next {
-            Next::Events(events) => self.say(sse::encode(&events), now),
+            Next::Events(mut events) => {
+                if let Form::Rpc(Some(id)) = form {
+                    events = events.into_iter().map(|event| enveloped(id, event)).collect();
+                }
+                self.say(sse::encode(&events), now)
+            }
             Next::Log(span) => Advance::Log(span),
             Next::End => Advance::End,
             Next::Wait(until) => {
@@ -93,5 +112,13 @@ impl Stream {
     fn say(&mut self, bytes: Vec<u8>, now: Timestamp) -> Advance {
         self.said = Some(now);
         Advance::Write(bytes)
+    }
+}
+
+/// The event as the result of the call of this id.
+fn enveloped(id: &Value, event: Event) -> Event {
+    Event {
+        data: event.data.map(|data| rpc::result(id, data)),
+        ..event
     }
 }

@@ -14,6 +14,7 @@ use crate::desk::Desk;
 use crate::extension::{Method, RequestContext, header as extensions};
 use crate::http::answer::{Form, success};
 use crate::http::read;
+use crate::http::rpc::Call;
 use crate::refusal::Refusal;
 use crate::session::{Answer, Caller, Commit, Session};
 use crate::time::Timestamp;
@@ -56,6 +57,7 @@ pub(super) enum Outcome {
 pub(super) type Decided = (Option<Commit>, Outcome);
 
 impl Work {
+    /// A core operation by its method and path.
     pub(super) fn core(
         request: &Request<Vec<u8>>,
         session_id: &str,
@@ -68,12 +70,6 @@ impl Work {
         } else {
             read::body(request)?
         };
-        match params.get("tenant") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(named)) if named.is_empty() || named == session_id => {}
-            Some(Value::String(_)) => return Err(no_such_session()),
-            Some(_) => return Err(Refusal::invalid("tenant", "expected a string")),
-        }
         if let Some(task) = task {
             let name = if method.name().contains("PushNotificationConfig") {
                 "taskId"
@@ -81,6 +77,31 @@ impl Work {
                 "id"
             };
             params.insert(name.to_owned(), json!(task));
+        }
+        Self::operation(request, session_id, method, params)
+    }
+
+    /// The same by its envelope.
+    pub(super) fn rpc(request: &Request<Vec<u8>>, session_id: &str, call: &Call) -> Result<Self, Refusal> {
+        call.check()?;
+        // Before the method is looked for: whoever speaks an older version does not know its name.
+        read::check_version(request)?;
+        let (method, params) = call.operation()?;
+        Self::operation(request, session_id, method, params)
+    }
+
+    /// A core operation with its request object.
+    fn operation(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        method: Method,
+        params: Map<String, Value>,
+    ) -> Result<Self, Refusal> {
+        match params.get("tenant") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(named)) if named.is_empty() || named == session_id => {}
+            Some(Value::String(_)) => return Err(no_such_session()),
+            Some(_) => return Err(Refusal::invalid("tenant", "expected a string")),
         }
         Ok(Self::Core {
             method,
@@ -201,12 +222,13 @@ impl Outcome {
     pub(super) fn poll<'a>(
         &mut self,
         desk: &Desk,
+        form: Form<'_>,
         session: impl FnOnce() -> Result<&'a Session, Refusal>,
         now: Timestamp,
     ) -> Result<Poll, Failed> {
         match self {
             Self::Follow(follow) => Ok(match follow.poll(desk, session()?, now)? {
-                agent::Poll::Ready(value, echo) => Poll::Ready(success(Form::Core, &value, echo.as_deref())),
+                agent::Poll::Ready(value, echo) => Poll::Ready(success(form, &value, echo.as_deref())),
                 agent::Poll::Wait(until) => Poll::Wait(until),
             }),
             Self::Answer(answer, echo) => {
@@ -215,6 +237,9 @@ impl Outcome {
             }
             Self::Read(reading) => reading.poll(session()?, now),
             Self::Recall(recall) => recall.poll(),
+            Self::Stream(stream) if form == Form::Rpc(None) => {
+                Ok(Poll::Ready(success(form, &Value::Null, stream.echo())))
+            }
             Self::Stream(stream) => Ok(Poll::Stream(stream.head())),
         }
     }

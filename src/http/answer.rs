@@ -3,33 +3,47 @@
 use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
+use super::rpc;
 use crate::extension::header::NAME as EXTENSIONS;
 use crate::json;
 use crate::refusal::{A2A_DOMAIN, COORDINATION_DOMAIN, Code, Refusal};
 
 /// In whose form an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Form<'a> {
     /// A2A's HTTP+JSON binding: `code` of an error is the HTTP status (A2A 1.0, §11.6).
     Core,
+    /// A2A's JSON-RPC binding: the answer to the call of this id (A2A 1.0, §9). Without one it is a notification, which
+    /// is answered with a status and nothing else.
+    Rpc(Option<&'a Value>),
     /// The coordination and operator paths: `code` of an error is google.rpc's number.
     Coordination,
     /// Plain JSON, for the card.
     Plain,
 }
 
-impl Form {
+impl Form<'_> {
     const fn media_type(self) -> &'static str {
         match self {
             Self::Core => "application/a2a+json",
-            Self::Coordination | Self::Plain => "application/json",
+            Self::Rpc(_) | Self::Coordination | Self::Plain => "application/json",
         }
     }
 }
 
-fn response(status: u16, form: Form, body: &Value) -> Response<Vec<u8>> {
-    let mut response = Response::new(json::to_string(body).into_bytes());
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+fn response(status: u16, form: Form<'_>, body: &Value) -> Response<Vec<u8>> {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = Response::new(Vec::new());
+    if form == Form::Rpc(None) {
+        *response.status_mut() = if status == StatusCode::OK {
+            StatusCode::NO_CONTENT
+        } else {
+            status
+        };
+        return response;
+    }
+    *response.status_mut() = status;
+    *response.body_mut() = json::to_string(body).into_bytes();
     let media_type = HeaderValue::from_static(form.media_type());
     response.headers_mut().insert(header::CONTENT_TYPE, media_type);
     response
@@ -44,8 +58,11 @@ pub fn set<B>(response: &mut Response<B>, name: &'static str, value: &str) {
 
 /// A result, with the extensions that were active.
 #[must_use]
-pub fn success(form: Form, body: &Value, echo: Option<&str>) -> Response<Vec<u8>> {
-    let mut response = response(200, form, body);
+pub fn success(form: Form<'_>, body: &Value, echo: Option<&str>) -> Response<Vec<u8>> {
+    let mut response = match form {
+        Form::Rpc(Some(id)) => response(200, form, &rpc::result(id, body.clone())),
+        _ => response(200, form, body),
+    };
     if let Some(echo) = echo {
         set(&mut response, EXTENSIONS, echo);
     }
@@ -53,7 +70,7 @@ pub fn success(form: Form, body: &Value, echo: Option<&str>) -> Response<Vec<u8>
 }
 
 /// The reason of a refusal that names none: every error has an ErrorInfo (A2A 1.0, §11.6).
-const fn plain_reason(form: Form, code: Code) -> (&'static str, &'static str) {
+const fn plain_reason(form: Form<'_>, code: Code) -> (&'static str, &'static str) {
     match (form, code) {
         (Form::Coordination, code) => (code.name(), COORDINATION_DOMAIN),
         (_, Code::InvalidArgument) => ("INVALID_PARAMS", A2A_DOMAIN),
@@ -66,7 +83,7 @@ const BORROWED: [&str; 2] = ["EXTENSION_SUPPORT_REQUIRED", "UNSUPPORTED_OPERATIO
 
 /// A reason and its domain. On the coordination paths a reason is the extension's, unless it is one of A2A's own
 /// (session coordination, §11.1).
-fn reason(form: Form, refusal: &Refusal) -> (&'static str, &'static str) {
+fn reason(form: Form<'_>, refusal: &Refusal) -> (&'static str, &'static str) {
     match &refusal.info {
         None => plain_reason(form, refusal.code),
         Some(info) if form == Form::Coordination && !BORROWED.contains(&info.reason) => {
@@ -76,7 +93,7 @@ fn reason(form: Form, refusal: &Refusal) -> (&'static str, &'static str) {
     }
 }
 
-fn error_info(form: Form, refusal: &Refusal) -> Value {
+fn error_info(form: Form<'_>, refusal: &Refusal) -> Value {
     let (reason, domain) = reason(form, refusal);
     let mut detail = json!({
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -94,7 +111,7 @@ fn error_info(form: Form, refusal: &Refusal) -> Value {
 }
 
 /// The `details` of a refusal: its ErrorInfo, its BadRequest, then the others.
-fn details(form: Form, refusal: &Refusal) -> Vec<Value> {
+fn details(form: Form<'_>, refusal: &Refusal) -> Vec<Value> {
     let mut details = vec![error_info(form, refusal)];
     if !refusal.violations.is_empty() {
         details.push(json!({
@@ -106,21 +123,37 @@ fn details(form: Form, refusal: &Refusal) -> Vec<Value> {
     details
 }
 
+/// The HTTP status of a refusal. To a JSON-RPC call it is 200, unless it is of what carries the call or the desk is out
+/// of reach: proxies and clients act on those without reading on.
+fn status(form: Form<'_>, refusal: &Refusal) -> u16 {
+    match (form, refusal.status()) {
+        (Form::Rpc(_), status) if !rpc::STATUSES.contains(&status) => 200,
+        (_, status) => status,
+    }
+}
+
 /// A refusal, in the form of the path that was called.
 #[must_use]
-pub fn failure(form: Form, refusal: &Refusal, echo: Option<&str>) -> Response<Vec<u8>> {
-    let status = refusal.status();
-    let code = if form == Form::Coordination {
-        refusal.code.number()
-    } else {
-        status
+pub fn failure(form: Form<'_>, refusal: &Refusal, echo: Option<&str>) -> Response<Vec<u8>> {
+    let status = status(form, refusal);
+    let details = details(form, refusal);
+    let body = match form {
+        Form::Rpc(id) => rpc::error(id, refusal, details),
+        _ => {
+            let code = if form == Form::Coordination {
+                refusal.code.number()
+            } else {
+                status
+            };
+            json!({"error": {
+                "code": code,
+                "status": refusal.code.name(),
+                "message": refusal.message,
+                "details": details,
+            }})
+        }
     };
-    let mut error = Map::new();
-    error.insert("code".to_owned(), json!(code));
-    error.insert("status".to_owned(), json!(refusal.code.name()));
-    error.insert("message".to_owned(), json!(refusal.message));
-    error.insert("details".to_owned(), Value::Array(details(form, refusal)));
-    let mut response = response(status, form, &json!({ "error": error }));
+    let mut response = response(status, form, &body);
     if let Some(echo) = echo {
         set(&mut response, EXTENSIONS, echo);
     }
@@ -136,7 +169,7 @@ pub fn failure(form: Form, refusal: &Refusal, echo: Option<&str>) -> Response<Ve
 mod tests {
     use super::*;
 
-    fn domain(form: Form, reason: &'static str) -> String {
+    fn domain(form: Form<'_>, reason: &'static str) -> String {
         let refusal = Refusal::a2a(Code::FailedPrecondition, reason, "no");
         let body = failure(form, &refusal, None).into_body();
         let body: Value = serde_json::from_slice(&body).unwrap();
@@ -152,5 +185,40 @@ mod tests {
             domain(Form::Coordination, "EXTENSION_SUPPORT_REQUIRED"),
             A2A_DOMAIN
         );
+    }
+
+    #[test]
+    fn a_json_rpc_call_is_answered_200_unless_http_itself_says_more() {
+        let id = Value::from(7);
+        let of = |code| Refusal::new(code, "no");
+        for (refusal, status, code) in [
+            (of(Code::InvalidArgument), 200, -32602),
+            (of(Code::NotFound), 200, -32602),
+            (of(Code::ResourceExhausted), 200, -32603),
+            (of(Code::Internal), 200, -32603),
+            (of(Code::Unavailable), 503, -32603),
+            (of(Code::Unauthenticated), 401, -32600),
+            (of(Code::PermissionDenied), 403, -32600),
+            (of(Code::Unimplemented).with_http(405), 405, -32600),
+            (of(Code::InvalidArgument).with_http(413), 413, -32600),
+            (of(Code::InvalidArgument).with_http(415), 415, -32600),
+        ] {
+            let answer = failure(Form::Rpc(Some(&id)), &refusal, None);
+            assert_eq!(answer.status(), status, "{refusal:?}");
+            assert_eq!(answer.headers().contains_key("retry-after"), status == 503);
+            let body: Value = serde_json::from_slice(answer.body()).unwrap();
+            assert_eq!(
+                (&body["id"], &body["error"]["code"]),
+                (&id, &Value::from(code)),
+                "{refusal:?}"
+            );
+            let silent = failure(Form::Rpc(None), &refusal, None);
+            let expected = if status == 200 { 204 } else { status };
+            assert_eq!(
+                (silent.status().as_u16(), silent.body().len()),
+                (expected, 0),
+                "{refusal:?}"
+            );
+        }
     }
 }

@@ -4,4 +4,5 @@ pub mod answer;
 pub mod host;
 pub mod read;
 pub mod route;
+pub mod rpc;
 pub mod sse;

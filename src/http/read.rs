@@ -102,12 +102,11 @@ pub fn check_version(request: &Request<Vec<u8>>) -> Result<(), Refusal> {
     )
 }
 
-/// The request's body as a JSON object; an absent or empty body is an empty one.
+/// The bytes of the request's body, said to be JSON; an absent body is an empty one, of any type.
 ///
 /// # Errors
-/// 413 over [`BODY_LIMIT`]; 415 for another content type; 400 for what is not JSON, not an object, names a key
-/// twice or nests too deep.
-pub fn body(request: &Request<Vec<u8>>) -> Result<Map<String, Value>, Refusal> {
+/// 413 over [`BODY_LIMIT`]; 415 for another content type.
+pub fn content(request: &Request<Vec<u8>>) -> Result<&[u8], Refusal> {
     let bytes = request.body();
     if bytes.len() > BODY_LIMIT {
         let message = format!("expected a body of at most {BODY_LIMIT} bytes");
@@ -116,7 +115,7 @@ pub fn body(request: &Request<Vec<u8>>) -> Result<Map<String, Value>, Refusal> {
             .with_http(413));
     }
     if bytes.is_empty() {
-        return Ok(Map::new());
+        return Ok(bytes);
     }
     let media_type = request
         .headers()
@@ -135,13 +134,27 @@ pub fn body(request: &Request<Vec<u8>>) -> Result<Map<String, Value>, Refusal> {
             .with_reason(A2A_DOMAIN, "CONTENT_TYPE_NOT_SUPPORTED")
             .with_http(415));
     }
-    let invalid = |message: String| {
-        Refusal::new(Code::InvalidArgument, message).with_reason(A2A_DOMAIN, "INVALID_JSON")
-    };
+    Ok(bytes)
+}
+
+/// What is said of a body that is not the JSON it should be.
+pub(super) fn invalid_json(message: String) -> Refusal {
+    Refusal::new(Code::InvalidArgument, message).with_reason(A2A_DOMAIN, "INVALID_JSON")
+}
+
+/// The request's body as a JSON object; an absent or empty body is an empty one.
+///
+/// # Errors
+/// Those of [`content`]; 400 for what is not JSON, not an object, names a key twice or nests too deep.
+pub fn body(request: &Request<Vec<u8>>) -> Result<Map<String, Value>, Refusal> {
+    let bytes = content(request)?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
     match json::parse(bytes) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(invalid("expected a JSON object as body".to_owned())),
-        Err(error) => Err(invalid(format!("expected a JSON object as body: {error}"))),
+        Ok(_) => Err(invalid_json("expected a JSON object as body".to_owned())),
+        Err(error) => Err(invalid_json(format!("expected a JSON object as body: {error}"))),
     }
 }
 

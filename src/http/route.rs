@@ -2,9 +2,13 @@
 
 use http::Method as Verb;
 
+use super::answer::Form;
 use crate::extension::Method;
 use crate::refusal::{Code, Refusal};
 use crate::session::credential::is_session_id;
+
+/// The path of the JSON-RPC binding.
+pub const RPC: &str = "rpc";
 
 /// A request's destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub enum Target {
     Card,
     /// A core operation; with the task that its path names.
     Core(Method, Option<String>),
+    /// The JSON-RPC binding of the core operations: the body says which.
+    Rpc,
     /// An operation of an extension, by the path of its operations and its own segment.
     Extension {
         /// `extensions/<name>/<version>`.
@@ -34,10 +40,14 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether errors are written as session coordination says: with google.rpc's number as `code`.
+    /// In whose form it is answered that there is no such call.
     #[must_use]
-    pub const fn is_coordination(&self) -> bool {
-        matches!(self, Self::Extension { .. } | Self::Operator(_))
+    pub const fn form(&self) -> Form<'static> {
+        match self {
+            Self::Card | Self::Core(..) => Form::Core,
+            Self::Rpc => Form::Rpc(Some(&serde_json::Value::Null)),
+            Self::Extension { .. } | Self::Operator(_) => Form::Coordination,
+        }
     }
 }
 
@@ -48,11 +58,11 @@ pub struct NoRoute {
     pub refusal: Refusal,
     /// The methods that the path does take.
     pub allow: Option<&'static str>,
-    /// Whether it is answered in the form of the coordination paths.
-    pub coordination: bool,
+    /// In whose form it is answered.
+    pub form: Form<'static>,
 }
 
-fn nothing_here(coordination: bool) -> NoRoute {
+fn nothing_here() -> NoRoute {
     let refusal = Refusal::a2a(
         Code::NotFound,
         "METHOD_NOT_FOUND",
@@ -61,7 +71,7 @@ fn nothing_here(coordination: bool) -> NoRoute {
     NoRoute {
         refusal,
         allow: None,
-        coordination,
+        form: Form::Core,
     }
 }
 
@@ -96,7 +106,7 @@ pub fn route(verb: &Verb, path: &str) -> Result<Route, NoRoute> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
     let Some(segments) = path.split('/').map(unescape).collect::<Option<Vec<String>>>() else {
-        return Err(nothing_here(false));
+        return Err(nothing_here());
     };
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     if let Some(target) = target(verb, &segments) {
@@ -112,7 +122,7 @@ pub fn route(verb: &Verb, path: &str) -> Result<Route, NoRoute> {
             target,
         });
     }
-    Err(nothing_here(false))
+    Err(nothing_here())
 }
 
 /// What a path without its tenant calls, or `None` if nothing answers to it.
@@ -130,13 +140,14 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
         Err(NoRoute {
             refusal,
             allow: Some(allow),
-            coordination: target.is_coordination(),
+            form: target.form(),
         })
     };
     let core = |allow, method| Some(only(allow, Target::Core(method, None)));
     let of_task = |allow, method, task: &str| Some(only(allow, Target::Core(method, Some(task.to_owned()))));
     match segments {
         [".well-known", "agent-card.json"] => Some(only("GET, HEAD", Target::Card)),
+        [RPC] => Some(only("POST", Target::Rpc)),
         ["message:send"] => core("POST", Method::SendMessage),
         ["message:stream"] => core("POST", Method::SendStreamingMessage),
         ["extendedAgentCard"] => core("GET", Method::GetExtendedAgentCard),
@@ -247,6 +258,23 @@ mod tests {
                 core(method, task, Some("s1")),
                 "{path}"
             );
+        }
+    }
+
+    #[test]
+    fn json_rpc_has_one_path_with_and_without_a_tenant() {
+        for (path, tenant) in [
+            ("/rpc", None),
+            ("/rpc/", None),
+            ("/s1/rpc", Some("s1")),
+            ("/rpc/rpc/", Some("rpc")),
+        ] {
+            let expected = Route {
+                tenant: tenant.map(str::to_owned),
+                target: Target::Rpc,
+            };
+            assert_eq!(route(&Verb::POST, path), Ok(expected), "{path}");
+            assert_eq!(route(&Verb::GET, path).unwrap_err().allow, Some("POST"), "{path}");
         }
     }
 

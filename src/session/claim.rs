@@ -92,6 +92,10 @@ impl Claim {
     }
 }
 
+/// How many states of two patterns, or claims that are in nobody's way, are looked at to find claims that share: some
+/// milliseconds' worth.
+pub const SHARED_EFFORT: usize = 1 << 20;
+
 /// Somebody's wish to claim something, or question whether it could.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
@@ -116,6 +120,9 @@ pub struct Claims {
     /// Those in the index, by when they lapse.
     #[serde(skip)]
     lapsing: BTreeSet<(Timestamp, String)>,
+    /// The same, by their fences.
+    #[serde(skip)]
+    fences: BTreeMap<u64, String>,
     /// By participant: those that it did not give up, by when they lapse or lapsed.
     #[serde(skip)]
     held: BTreeMap<String, BTreeSet<(Timestamp, String)>>,
@@ -145,6 +152,7 @@ impl Claims {
             if self.lapsing.remove(&entry)
                 && let Some(resource) = resource()
             {
+                self.fences.remove(&before.fence);
                 self.index.remove(&resource, &claim.claim_id);
             }
         }
@@ -157,6 +165,7 @@ impl Claims {
             && let Some(resource) = resource()
         {
             self.lapsing.insert(claim.by_expiry());
+            self.fences.insert(claim.fence, claim.claim_id.clone());
             self.index.insert(resource, claim.claim_id.clone());
         }
         self.records.insert(claim.claim_id.clone(), claim);
@@ -167,9 +176,11 @@ impl Claims {
         while self.lapsing.first().is_some_and(|(expiry, _)| *expiry <= now)
             && let Some((_, claim_id)) = self.lapsing.pop_first()
         {
-            let claim = self.records.get(&claim_id);
-            let resource = claim.and_then(|claim| ResourceId::parse(&claim.resource_id).ok());
-            if let Some(resource) = resource {
+            let Some(claim) = self.records.get(&claim_id) else {
+                continue;
+            };
+            self.fences.remove(&claim.fence);
+            if let Ok(resource) = ResourceId::parse(&claim.resource_id) {
                 self.index.remove(&resource, &claim_id);
             }
         }
@@ -184,6 +195,55 @@ impl Claims {
     /// All claims that ever were, by id.
     pub fn all(&self) -> impl Iterator<Item = &Claim> {
         self.records.values()
+    }
+
+    /// Those that are live, the newest first.
+    pub fn live_newest_first(&self, now: Timestamp) -> impl Iterator<Item = &Claim> {
+        let claims = self.fences.values().rev().filter_map(|id| self.records.get(id));
+        claims.filter(move |claim| claim.is_live(now))
+    }
+
+    /// At most `most` pairs of live claims that different participants share on resources that overlap, each with the
+    /// older first, those with the newest claims first; and whether these are all there are.
+    ///
+    /// Looks no further than [`SHARED_EFFORT`] lets it, and then says that there may be more.
+    #[must_use]
+    pub fn shared_overlaps(&self, most: usize, now: Timestamp) -> (Vec<[&Claim; 2]>, bool) {
+        let mut found = Vec::new();
+        let mut effort = SHARED_EFFORT;
+        let shared = |claim: &&Claim| claim.claim_type == ClaimType::Shared && claim.is_live(now);
+        for newer in self.live_newest_first(now).filter(shared) {
+            let Ok(resource) = ResourceId::parse(&newer.resource_id) else {
+                continue;
+            };
+            for candidate in self.index.candidates(&resource) {
+                let claims = candidate.keys.iter().filter_map(|id| self.records.get(id));
+                let mut older = claims
+                    .filter(|claim| claim.fence < newer.fence && claim.participant_id != newer.participant_id)
+                    .filter(shared)
+                    .peekable();
+                let decides = older.peek().is_some();
+                let states = candidate.resource.cost(&resource);
+                let cost = candidate
+                    .keys
+                    .len()
+                    .saturating_add(if decides { states } else { 0 });
+                effort = match effort.checked_sub(cost) {
+                    Some(left) => left,
+                    None => return (found, false),
+                };
+                if !decides || !candidate.resource.overlaps(&resource) {
+                    continue;
+                }
+                for older in older {
+                    if found.len() >= most {
+                        return (found, false);
+                    }
+                    found.push([older, newer]);
+                }
+            }
+        }
+        (found, true)
     }
 
     /// How many are live. Costs what has lapsed since the last commit.
@@ -353,9 +413,41 @@ mod tests {
         claims.sweep(late);
         assert!(
             claims.lapsing.is_empty()
+                && claims.fences.is_empty()
                 && claims.index.candidates(&ResourceId::parse("**").unwrap()).count() == 0
         );
         assert_eq!(claims.all().count(), 10_000);
+    }
+
+    #[test]
+    fn who_shares_is_looked_for_at_a_bounded_cost() {
+        let of = |count: u64, resource: &dyn Fn(u64) -> String| {
+            let mut claims = Claims::default();
+            for number in 0..count {
+                let who = ["me", "you"][usize::from(number % 2 == 0)];
+                claims.put(
+                    claim(number, &resource(number), ClaimType::Shared, who, 60),
+                    START,
+                );
+            }
+            claims
+        };
+        let pairs = |claims: &Claims, most: usize| {
+            let (found, all) = claims.shared_overlaps(most, START);
+            (found.len(), all)
+        };
+        let same = of(10_000, &|number| format!("src/{}/**", number / 2));
+        assert_eq!(pairs(&same, 5_000), (5_000, true));
+        assert_eq!(pairs(&same, 4_999), (4_999, false));
+        let (found, _) = same.shared_overlaps(1, START);
+        assert_eq!(
+            found.iter().map(|pair| pair.map(|it| it.fence)).next(),
+            Some([9_998, 9_999])
+        );
+        let apart = of(1_000, &|number| format!("src/{number}/**"));
+        assert_eq!(pairs(&apart, 1), (0, true));
+        let anywhere = of(2_000, &|number| format!("*{number:>0100}/x"));
+        assert_eq!(pairs(&anywhere, 1), (0, false), "as far as the effort reaches");
     }
 
     #[test]

@@ -187,6 +187,13 @@ impl Entry {
         Some(record)
     }
 
+    /// What its latest version is called: `{knowledgeId, title, version}`.
+    #[must_use]
+    pub fn heading(&self) -> Value {
+        let title = self.at(None).map(|(_, latest)| &latest.title);
+        json!({ "knowledgeId": self.knowledge_id, "title": title, "version": self.version() })
+    }
+
     /// Whether its latest version has a tag, and a text in its title or in a tag, both where given. The text is
     /// looked for character by character in Unicode's lower-case mapping, whatever the language; a tag is compared as
     /// it stands.
@@ -269,7 +276,7 @@ impl Knowledge {
     }
 
     /// The entries, in the order they came in.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
         self.entry_order.iter().filter_map(|id| self.entries.get(id))
     }
 

@@ -256,7 +256,7 @@ impl Session {
     }
 
     /// The requests, in the order they were made in.
-    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+    pub fn requests(&self) -> impl DoubleEndedIterator<Item = &Request> {
         self.request_order.iter().filter_map(|id| self.requests.get(id))
     }
 

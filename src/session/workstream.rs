@@ -440,7 +440,7 @@ impl Workstreams {
     }
 
     /// The workstreams, in the order they were made in.
-    pub fn in_order(&self) -> impl Iterator<Item = &Workstream> {
+    pub fn in_order(&self) -> impl DoubleEndedIterator<Item = &Workstream> {
         self.order.iter().filter_map(|id| self.records.get(id))
     }
 

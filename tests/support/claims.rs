@@ -1,8 +1,10 @@
 //! What must hold of the claims of a session at any time.
 
+use std::collections::BTreeSet;
+
 use a2a_edge::coordination::resource::ResourceId;
 use a2a_edge::session::Session;
-use a2a_edge::session::claim::{Claim, ClaimType, Wanted};
+use a2a_edge::session::claim::{Claim, ClaimType, Claims, Wanted};
 use a2a_edge::time::Timestamp;
 
 /// No two live claims conflict, each has a fence of its own, and later ones a higher.
@@ -21,6 +23,8 @@ pub fn check_claims(session: &Session, now: Timestamp) {
     }
     let live: Vec<_> = by_fence.into_iter().filter(|claim| claim.is_live(now)).collect();
     assert_eq!(claims.live_count(now), live.len());
+    assert!(claims.live_newest_first(now).eq(live.iter().rev().copied()));
+    check_shared(claims, &live, now);
     for claim in &live {
         let resource = ResourceId::parse(&claim.resource_id).unwrap();
         let in_the_way = |other: &&&Claim| {
@@ -46,4 +50,27 @@ pub fn check_claims(session: &Session, now: Timestamp) {
             assert_eq!(claims.conflicts(&wanted, now), expected);
         }
     }
+}
+
+/// All pairs of different participants' live claims that are shared and overlap.
+fn check_shared(claims: &Claims, live: &[&Claim], now: Timestamp) {
+    let resource = |claim: &Claim| ResourceId::parse(&claim.resource_id).unwrap();
+    let mut expected = BTreeSet::new();
+    for (index, newer) in live.iter().enumerate() {
+        for older in &live[..index] {
+            if older.participant_id != newer.participant_id
+                && ![older.claim_type, newer.claim_type].contains(&ClaimType::Exclusive)
+                && resource(older).overlaps(&resource(newer))
+            {
+                expected.insert((older.fence, newer.fence));
+            }
+        }
+    }
+    let (found, all) = claims.shared_overlaps(usize::MAX, now);
+    let pairs: BTreeSet<_> = found
+        .iter()
+        .map(|[older, newer]| (older.fence, newer.fence))
+        .collect();
+    assert_eq!((pairs.len(), all), (found.len(), true));
+    assert_eq!(pairs, expected);
 }

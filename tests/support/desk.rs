@@ -174,10 +174,10 @@ impl Bench {
             headers: headers
                 .map(|(name, value)| (name.to_string(), value.to_str().unwrap().into()))
                 .collect(),
-            // A stream has no body of its own.
+            // A stream has no body of its own, and a 204 none at all.
             body: match response.into_body().into_whole() {
-                Some(body) => serde_json::from_slice(&body).unwrap(),
-                None => Value::Null,
+                Some(body) if !body.is_empty() => serde_json::from_slice(&body).unwrap(),
+                _ => Value::Null,
             },
         }
     }

@@ -35,7 +35,7 @@ pub const fn limit(
 
 pub fn presence_limits() -> Vec<Limit> {
     let (lists, announce, status) = ("participants:list", "presence:announce", "status:announce");
-    let events = "events:list";
+    let (events, digest) = ("events:list", "digest:get");
     let named = |name: Value| json!({ "name": name });
     let version = |version: Value| json!({"name": "n", "version": version});
     let (path, long) = (json!("src/**"), |length: usize| json!("é".repeat(length)));
@@ -53,6 +53,10 @@ pub fn presence_limits() -> Vec<Limit> {
         (events, "after", json!("1"), json!("100000"), "after"),
         (events, "pageSize", json!(1), json!(0), "pageSize"),
         (events, "pageSize", json!(100), json!(101), "pageSize"),
+        (digest, "since", json!("1-0"), json!("1_0"), "since"),
+        (digest, "since", json!("1"), json!("100000"), "since"),
+        (digest, "maxItems", json!(1), json!(0), "maxItems"),
+        (digest, "maxItems", json!(200), json!(201), "maxItems"),
         (announce, "state", json!("away"), json!("offline"), "state"),
         (announce, "activity", chars(280), chars(281), "activity"),
         (announce, "activity", json!("a"), json!("a\nb"), "activity"),

@@ -124,6 +124,40 @@ fn a_decision_is_recorded_and_superseded() {
 }
 
 #[test]
+fn who_joins_sees_how_the_session_stands_and_later_what_is_new() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &[]);
+    desk.run_as("owner", &["requests", "create", "Tidy up", "--priority", "high"])
+        .ended(0);
+    desk.run_as("owner", &["claims", "acquire", "docs/**"]).ended(0);
+    let first = desk.run_as("member", &["digest"]).ended(0);
+    for part in [
+        "active  0 of 3\n",
+        "\nclaims\nclaim-",
+        "  docs/**\n",
+        "\nrequests\nreq-",
+        "  high  > Tidy up\n",
+    ] {
+        assert!(first.out.contains(part), "{part}: {first:?}");
+    }
+    assert!(!first.out.contains("\nworkstreams\n"), "{first:?}");
+    let (_, since) = first.out.rsplit_once("--since ").unwrap();
+    let since = since.trim_end();
+    desk.run_as("owner", &["status", "announce", "Reading"]).ended(0);
+    desk.run_as("owner", &["status", "announce", "Writing"]).ended(0);
+    let next = ["digest", "--since", since, "--limit", "1"];
+    let next = desk.run_as("member", &next).ended(0);
+    assert!(next.out.contains("\nevents, the newest\n"), "{next:?}");
+    assert!(
+        next.out.contains("  Writing\n") && !next.out.contains("Reading"),
+        "{next:?}"
+    );
+    let refused = desk.run_as("member", &["digest", "--since", "999999"]).ended(1);
+    assert!(refused.err.contains("since"), "{refused:?}");
+    desk.stop();
+}
+
+#[test]
 fn a_held_request_waits_for_the_owner_who_reads_why() {
     let scratch = Scratch::new();
     let desk = Desk::start(&scratch.data(), &[]);

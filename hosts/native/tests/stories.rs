@@ -1,5 +1,5 @@
-//! Every story against the built server over TCP and against a desk in this process: the transcripts are the same,
-//! byte for byte.
+//! Every story against the built server over TCP, in both bindings, and against a desk in this process: the transcripts
+//! are the same, byte for byte.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ mod desk;
 mod story_bench;
 mod support;
 
-use a2a_edge_stories::{Http, Story, Target, directory, play};
+use a2a_edge_stories::{Http, Rpc, Story, Target, directory, play};
 use story_bench::StoryBench;
 use support::{Desk, Scratch, file};
 
@@ -25,11 +25,12 @@ fn transcript(story: &Story, target: &dyn Target, operator: &str) -> String {
 }
 
 #[test]
-fn every_story_has_the_same_transcript_over_tcp_and_in_process() {
+fn every_story_has_the_same_transcript_over_tcp_in_both_bindings_and_in_process() {
     let scratch = Scratch::new();
     let server = Desk::start(&scratch.data(), &["--quiet"]);
     let operator = file(&scratch.data(), "operator-token");
     let (remote, local) = (Http::new(server.url()), StoryBench::new());
+    let rpc = Rpc::new(Http::new(server.url()));
     for story in Story::read_all(&directory()).unwrap() {
         let there = transcript(&story, &remote, operator.trim());
         let here = transcript(&story, &local, desk::OPERATOR);
@@ -38,6 +39,12 @@ fn every_story_has_the_same_transcript_over_tcp_and_in_process() {
             assert_eq!(there, here, "{}", story.name);
         }
         assert_eq!(there, here, "{}", story.name);
+        assert_eq!(
+            transcript(&story, &rpc, operator.trim()),
+            here,
+            "{} over JSON-RPC",
+            story.name
+        );
     }
     server.stop();
 }

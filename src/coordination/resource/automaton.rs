@@ -151,7 +151,7 @@ impl Automaton {
     }
 
     /// How many states it has.
-    pub fn states(&self) -> usize {
+    pub const fn states(&self) -> usize {
         self.ends.len()
     }
 

@@ -119,6 +119,15 @@ impl ResourceId {
         }
     }
 
+    /// How many pairs of states [`overlaps`](Self::overlaps) looks at, at most, for each of five places in a segment.
+    #[must_use]
+    pub const fn cost(&self, other: &Self) -> usize {
+        match (&self.kind, &other.kind) {
+            (Kind::Paths(a), Kind::Paths(b)) => a.rest.states().saturating_mul(b.rest.states()),
+            _ => 1,
+        }
+    }
+
     /// Something that both name, for a person to see why they overlap: a short path, or the opaque id.
     ///
     /// There is one when they overlap, and only then. Costs more than [`overlaps`](Self::overlaps).

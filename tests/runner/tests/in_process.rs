@@ -12,7 +12,7 @@ mod desk;
 #[path = "../../support/story_bench.rs"]
 mod story_bench;
 
-use a2a_edge_stories::{Story, directory, play};
+use a2a_edge_stories::{Rpc, Story, directory, play};
 use story_bench::{Forgetful, StoryBench};
 
 #[test]
@@ -33,6 +33,17 @@ fn a_desk_that_keeps_nothing_in_memory_answers_the_same() {
         let loaded = play(&story, &forgetful, desk::OPERATOR).unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(loaded, kept, "{}", story.name);
     }
+}
+
+#[test]
+fn every_story_is_the_same_over_json_rpc() {
+    let (bench, rpc) = (StoryBench::new(), Rpc::new(StoryBench::new()));
+    for story in Story::read_all(&directory()).unwrap() {
+        let http = play(&story, &bench, desk::OPERATOR).unwrap_or_else(|failure| panic!("{failure}"));
+        let told = play(&story, &rpc, desk::OPERATOR).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(told, http, "{}", story.name);
+    }
+    assert!(rpc.calls() > 150, "{}", rpc.calls());
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod card;
 mod claims;
 mod decide;
 mod decisions;
+mod digest;
 mod inbox;
 mod input;
 mod knowledge;
@@ -175,6 +176,8 @@ enum Command {
     /// Read what is known, propose more, and decide about it (member; owner, admin)
     #[command(subcommand)]
     Knowledge(knowledge::Knowledge),
+    /// See how the session stands and what happened last (member)
+    Digest(digest::Digest),
     /// Follow the session: who is there, and what happens (member)
     Watch(watch::Watch),
     /// Check a work/v1 or envelope/v1 request, without a server
@@ -230,6 +233,7 @@ pub fn run() -> ExitCode {
         Command::Decisions(decisions) => decisions.run(&cli.common),
         Command::Workstreams(workstreams) => workstreams.run(&cli.common),
         Command::Knowledge(knowledge) => knowledge.run(&cli.common),
+        Command::Digest(digest) => digest.run(&cli.common),
         Command::Watch(watch) => watch.run(&cli.common),
         Command::Validate(validate) => validate.run(),
         Command::Project(project) => project.run(),

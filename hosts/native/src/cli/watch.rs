@@ -115,7 +115,7 @@ fn present(answer: &Value) -> String {
 }
 
 /// An event of the session, as a line: when, what, by whom, and what it is about.
-fn told(event: &Value) -> String {
+pub(super) fn told(event: &Value) -> String {
     let about = [
         "/data/claim/resourceId",
         "/data/request/title",
