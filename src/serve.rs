@@ -1,34 +1,33 @@
 //! The driver: load, decide, commit, answer; over whatever ports the host gives.
 //!
-//! What is answered is decided by [`crate::exchange`]; here it meets the host's storage and clock. The driver holds no
-//! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
+//! What is answered is decided by [`crate::exchange`], in this process or in a component ([`Decider`]); here it meets the
+//! host's storage and clock. The driver holds no state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
 //! compare-and-swap decides, and a loser decides again.
 
+mod decider;
 pub mod place;
 mod sessions;
 mod stream;
 
 use http::{Request, Response};
 
-use crate::agent::Failed;
-use crate::exchange::{self, Batch, Card, Creation, Exchange, Plan, Poll};
-use crate::http::answer::{Form, failure};
-use crate::refusal::{Code, Refusal};
+use crate::exchange::Poll;
+use crate::session::Session;
 use crate::session::event::Span;
-use crate::session::{Commit, Session};
 use crate::store::{Bell, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
+pub use decider::{Asked, Beginning, Decider, Failure, Plan, State};
 pub use sessions::Sessions;
-use sessions::{Seat, offer, record};
+use sessions::{Seat, offer};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
 const ATTEMPTS: u32 = 8;
 
-/// What a host lends to a request.
-pub trait Host {
+/// What a host lends to a request; `S` is where its sessions are in memory.
+pub trait Host<S = Session> {
     /// Where sessions are kept.
     type Store: Store;
     /// How waiting requests are woken.
@@ -39,7 +38,7 @@ pub trait Host {
     /// How waiting requests are woken.
     fn bell(&self) -> &Self::Bell;
     /// The sessions that this process has in memory.
-    fn sessions(&self) -> &Sessions;
+    fn sessions(&self) -> &Sessions<S>;
     /// Now.
     fn now(&self) -> Timestamp;
     /// 32 bytes from a cryptographically secure source, fresh at every call.
@@ -62,17 +61,17 @@ pub trait Host {
 /// Why a request was not done.
 #[derive(Debug)]
 enum Trouble {
-    /// The caller's to mend.
-    Refused(Failed),
+    /// The caller's to mend: the answer.
+    Refused(Response<Vec<u8>>),
     /// The host's to mend.
     Fault(StoreError),
     /// Others were quicker, again and again.
     Contended,
 }
 
-impl From<Failed> for Trouble {
-    fn from(failed: Failed) -> Self {
-        Self::Refused(failed)
+impl From<Response<Vec<u8>>> for Trouble {
+    fn from(answer: Response<Vec<u8>>) -> Self {
+        Self::Refused(answer)
     }
 }
 
@@ -88,118 +87,140 @@ type Answered<B> = Result<Response<B>, Trouble>;
 ///
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
-pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
-    match exchange::plan(desk, request) {
+pub async fn handle<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    match desk.plan(request) {
         Plan::Answer(response) => whole(response),
         Plan::Card(asked) => {
             let answer = card(host, desk, &asked).await;
-            whole(answer.unwrap_or_else(|trouble| told(host, Card::FORM, trouble)))
+            whole(answer.unwrap_or_else(|trouble| told(host, desk, Asked::Card(&asked), trouble)))
         }
         Plan::Create(creation) => {
-            let answer = create(host, &creation).await;
-            whole(answer.unwrap_or_else(|trouble| told(host, Creation::FORM, trouble)))
+            let answer = create(host, desk, &creation).await;
+            whole(answer.unwrap_or_else(|trouble| told(host, desk, Asked::Creation(&creation), trouble)))
         }
         Plan::Call(exchange) => call(host, desk, exchange).await,
         Plan::Batch(batch) => whole(self::batch(host, desk, *batch).await),
     }
 }
 
-fn whole(response: Response<Vec<u8>>) -> Response<Body> {
+fn whole<X>(response: Response<Vec<u8>>) -> Response<Body<X>> {
     response.map(Body::Whole)
 }
 
 /// What a caller is told of trouble.
-fn told<H: Host>(host: &H, form: Form<'_>, trouble: Trouble) -> Response<Vec<u8>> {
-    let refusal = match trouble {
-        Trouble::Refused(failed) => return failure(form, &failed.refusal, failed.echo.as_deref()),
-        Trouble::Contended => Refusal::new(Code::Unavailable, "too many changes at once; try again"),
+fn told<H, D>(host: &H, desk: &D, asked: Asked<'_, D>, trouble: Trouble) -> Response<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let failure = match trouble {
+        Trouble::Refused(answer) => return answer,
+        Trouble::Contended => Failure::Contended,
         Trouble::Fault(fault) => {
             host.report(&fault);
             match fault {
-                StoreError::Unavailable(_) => {
-                    Refusal::new(Code::Unavailable, "the desk can't reach its storage; try again")
-                }
-                StoreError::Corrupt(_) => Refusal::internal(),
+                StoreError::Unavailable(_) => Failure::Unavailable,
+                StoreError::Corrupt(_) => Failure::Broken,
             }
         }
     };
-    failure(form, &refusal, None)
+    desk.fail(asked, failure)
 }
 
 /// Offers the store a snapshot of a session: for a host that does so in its own time rather than when a commit asks.
 ///
 /// # Errors
 /// What the store says; nothing is lost by it.
-pub async fn compact<H: Host>(host: &H, session_id: &str) -> Result<(), StoreError> {
+pub async fn compact<S: State, H: Host<S>>(host: &H, session_id: &str) -> Result<(), StoreError> {
     let seat = host.sessions().seat(session_id).refreshed(host).await?;
     seat.compact(host).await
 }
 
-async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered<Vec<u8>> {
-    let seat = host.sessions().seat(card.session_id()).refreshed(host).await?;
-    Ok(card.answer(desk, seat.session().is_some()))
+async fn card<H, D>(host: &H, desk: &D, card: &D::Card) -> Answered<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let seat = host.sessions().seat(desk.card_session(card));
+    let seat = seat.refreshed(host).await?;
+    Ok(desk.card(card, seat.session().is_some()))
 }
 
-async fn create<H: Host>(host: &H, creation: &Creation) -> Answered<Vec<u8>> {
-    let (now, entropy) = (host.now(), host.entropy());
-    let begun = match host.session_to_create() {
-        Some(session_id) => creation.begin_as(session_id, now, entropy),
-        None => creation.begin(now, entropy),
-    };
-    let first = record(&begun.commit);
-    if !offer(|| host.store().create(&begun.session_id, &first)).await? {
+async fn create<H, D>(host: &H, desk: &D, creation: &D::Creation) -> Answered<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let begun = desk.begin(creation, host.session_to_create(), host.now(), host.entropy());
+    if !offer(|| host.store().create(&begun.session_id, &begun.first)).await? {
         let why = "a new session's id is taken".to_owned();
         return Err(Trouble::Fault(StoreError::Unavailable(why)));
     }
-    host.bell().ring(&begun.session_id, begun.commit.seq);
-    Ok(Creation::answer(&begun))
+    host.bell().ring(&begun.session_id, begun.first.seq);
+    Ok(begun.answer)
 }
 
-async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Response<Body> {
+async fn call<H, D>(host: &H, desk: &D, mut exchange: Box<D::Exchange>) -> Response<Body<D::Exchange>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
     match answered(host, desk, &mut exchange, None).await {
         Ok(answer) => {
             let (head, body) = answer.into_parts();
             let body = body.map_or_else(|| Body::Stream(Stream::new(exchange)), Body::Whole);
             Response::from_parts(head, body)
         }
-        Err(trouble) => whole(told(host, exchange.form(), trouble)),
+        Err(trouble) => whole(told(host, desk, Asked::Exchange(&exchange), trouble)),
     }
 }
 
 /// Calls one after the other. Together they wait no longer than one may.
-async fn batch<H: Host>(host: &H, desk: &Desk, mut batch: Batch) -> Response<Vec<u8>> {
-    let limit = i64::from(desk.config.blocking_limit_ms);
-    let end = host.now().plus_millis(limit);
-    while let Some(mut exchange) = batch.next() {
+async fn batch<H, D>(host: &H, desk: &D, mut batch: D::Batch) -> Response<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let end = host.now().plus_millis(i64::from(desk.blocking_limit_ms()));
+    while let Some(mut exchange) = desk.next(&mut batch) {
         let answer = answered(host, desk, &mut exchange, Some(end)).await;
-        batch.add(match answer {
+        let answer = match answer {
             Ok(answer) => answer.map(Option::unwrap_or_default),
-            Err(trouble) => told(host, exchange.form(), trouble),
-        });
+            Err(trouble) => told(host, desk, Asked::Exchange(&exchange), trouble),
+        };
+        desk.add(&mut batch, answer);
     }
-    batch.answer()
+    desk.finish(batch)
 }
 
 /// The answer, without a body where it is a stream; after `end` nothing is waited for.
-async fn answered<H: Host>(
+async fn answered<H, D>(
     host: &H,
-    desk: &Desk,
-    exchange: &mut Exchange,
+    desk: &D,
+    exchange: &mut D::Exchange,
     end: Option<Timestamp>,
-) -> Answered<Option<Vec<u8>>> {
-    let seat = host.sessions().seat(exchange.session_id());
+) -> Answered<Option<Vec<u8>>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let seat = host.sessions().seat(desk.session_id(exchange));
     let mut seat = seat.refreshed(host).await?;
     transact(host, desk, exchange, &mut seat).await?;
     loop {
         let now = host.now();
-        match exchange.poll(desk, seat.session(), now)? {
+        match desk.poll(exchange, seat.session(), now)? {
             Poll::Ready(response) => return Ok(response.map(Some)),
             Poll::Stream(head) => return Ok(head.map(|()| None)),
             Poll::Wait(_) if host.is_closing() || end.is_some_and(|end| end <= now) => {
-                exchange.wait_no_longer()
+                desk.wait_no_longer(exchange);
             }
             Poll::Wait(until) => {
-                let after = seat.session().map_or(0, Session::seq);
+                let after = seat.session().map_or(0, State::seq);
                 let absent = seat.leave();
                 let until = end.map_or(until, |end| end.min(until));
                 host.bell().wait(absent.id(), after, until).await;
@@ -208,7 +229,7 @@ async fn answered<H: Host>(
             Poll::Log(span) => {
                 // Others need not wait for it: what the log holds does not change.
                 let absent = seat.leave();
-                exchange.supply(history(host, absent.id(), span).await?);
+                desk.supply(exchange, history(host, absent.id(), span).await?);
                 seat = absent.refreshed(host).await?;
             }
         }
@@ -216,10 +237,14 @@ async fn answered<H: Host>(
 }
 
 /// A stretch of a session's log.
-async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<Commit>, StoreError> {
+async fn history<S: State, H: Host<S>>(
+    host: &H,
+    session_id: &str,
+    span: Span,
+) -> Result<Vec<S::Commit>, StoreError> {
     let records = host.store().history(session_id, span.after, span.most).await?;
     let read = |record: &Record| {
-        Commit::read(&record.bytes).map_err(|why| {
+        S::read(record).map_err(|why| {
             let what = format!("session {session_id}: commit {}: {why}", record.seq);
             StoreError::Corrupt(what)
         })
@@ -228,14 +253,18 @@ async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<
 }
 
 /// Decides until the commit is in, or nothing needs to be committed.
-async fn transact<H: Host>(
+async fn transact<H, D>(
     host: &H,
-    desk: &Desk,
-    exchange: &mut Exchange,
-    seat: &mut Seat,
-) -> Result<(), Trouble> {
+    desk: &D,
+    exchange: &mut D::Exchange,
+    seat: &mut Seat<D::Session>,
+) -> Result<(), Trouble>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
     for _ in 0..ATTEMPTS {
-        let Some(commit) = exchange.decide(desk, seat.session(), host.now(), host.entropy())? else {
+        let Some(commit) = desk.decide(exchange, seat.session(), host.now(), host.entropy())? else {
             return Ok(());
         };
         if seat.commit(host, &commit).await? {

@@ -6,8 +6,9 @@
 use http::{Request, Response};
 
 use crate::desk::Desk;
-use crate::exchange::{self, Advance, Card, Creation, Exchange, Plan, Poll};
-use crate::http::answer::Form;
+use crate::exchange::{self, Advance, Batch, Card, Creation, Exchange, Poll};
+use crate::http::answer::failure;
+use crate::refusal::{Code, Refusal};
 use crate::session::{Commit, Session};
 use crate::store::Record;
 use crate::time::Timestamp;
@@ -58,20 +59,80 @@ pub struct Beginning {
     pub answer: Response<Vec<u8>>,
 }
 
+/// What it takes to answer a request.
+pub enum Plan<D: Decider + ?Sized> {
+    /// Nothing more.
+    Answer(Response<Vec<u8>>),
+    /// To know whether a session exists.
+    Card(D::Card),
+    /// A session.
+    Call(Box<D::Exchange>),
+    /// A session, several times.
+    Batch(Box<D::Batch>),
+    /// To create a session.
+    Create(D::Creation),
+}
+
+/// What was asked, where the host has no answer.
+pub enum Asked<'a, D: Decider + ?Sized> {
+    /// A session's card.
+    Card(&'a D::Card),
+    /// A new session.
+    Creation(&'a D::Creation),
+    /// Something of a session.
+    Exchange(&'a D::Exchange),
+}
+
+/// Why the host has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Others were quicker, again and again.
+    Contended,
+    /// The store can't be reached.
+    Unavailable,
+    /// What the store holds is not what was put there.
+    Broken,
+}
+
+impl Failure {
+    fn refusal(self) -> Refusal {
+        match self {
+            Self::Contended => Refusal::new(Code::Unavailable, "too many changes at once; try again"),
+            Self::Unavailable => {
+                Refusal::new(Code::Unavailable, "the desk can't reach its storage; try again")
+            }
+            Self::Broken => Refusal::internal(),
+        }
+    }
+}
+
 /// Decides requests in sessions, as [`crate::exchange`] describes.
 pub trait Decider {
     /// A session.
     type Session: State;
+    /// A question for a session's card.
+    type Card;
+    /// A request to create a session.
+    type Creation;
     /// A request that is answered from a session.
     type Exchange;
-    /// A request to create one.
-    type Creation;
+    /// Several in one.
+    type Batch;
 
     /// Says what it takes to answer a request.
-    fn plan(&self, request: Request<Vec<u8>>) -> Plan<Self::Exchange, Self::Creation>;
+    fn plan(&self, request: Request<Vec<u8>>) -> Plan<Self>;
+
+    /// The longest that a send waits, in milliseconds.
+    fn blocking_limit_ms(&self) -> u32;
+
+    /// The answer where the host has none, in the form of what was asked.
+    fn fail(&self, asked: Asked<'_, Self>, failure: Failure) -> Response<Vec<u8>>;
+
+    /// The session whose card is asked for.
+    fn card_session<'a>(&self, card: &'a Self::Card) -> &'a str;
 
     /// The card of a session that exists or does not.
-    fn card(&self, asked: &Card, exists: bool) -> Response<Vec<u8>>;
+    fn card(&self, card: &Self::Card, exists: bool) -> Response<Vec<u8>>;
 
     /// A session as it begins; without an id of the host's it draws one.
     fn begin(
@@ -82,11 +143,17 @@ pub trait Decider {
         entropy: [u8; 32],
     ) -> Beginning;
 
+    /// The next call of a batch.
+    fn next(&self, batch: &mut Self::Batch) -> Option<Self::Exchange>;
+
+    /// Takes the answer to the call that came last.
+    fn add(&self, batch: &mut Self::Batch, answer: Response<Vec<u8>>);
+
+    /// The answer to all of a batch.
+    fn finish(&self, batch: Self::Batch) -> Response<Vec<u8>>;
+
     /// The session that a request names.
     fn session_id<'a>(&self, exchange: &'a Self::Exchange) -> &'a str;
-
-    /// In whose form it is answered.
-    fn form(&self, exchange: &Self::Exchange) -> Form;
 
     /// Decides it in the session as it stands, which is none where none exists.
     ///
@@ -168,15 +235,40 @@ impl State for Session {
 
 impl Decider for Desk {
     type Session = Session;
-    type Exchange = Exchange;
+    type Card = Card;
     type Creation = Creation;
+    type Exchange = Exchange;
+    type Batch = Batch;
 
-    fn plan(&self, request: Request<Vec<u8>>) -> Plan {
-        exchange::plan(self, request)
+    fn plan(&self, request: Request<Vec<u8>>) -> Plan<Self> {
+        match exchange::plan(self, request) {
+            exchange::Plan::Answer(answer) => Plan::Answer(answer),
+            exchange::Plan::Card(card) => Plan::Card(card),
+            exchange::Plan::Call(exchange) => Plan::Call(exchange),
+            exchange::Plan::Batch(batch) => Plan::Batch(batch),
+            exchange::Plan::Create(creation) => Plan::Create(creation),
+        }
     }
 
-    fn card(&self, asked: &Card, exists: bool) -> Response<Vec<u8>> {
-        asked.answer(self, exists)
+    fn blocking_limit_ms(&self) -> u32 {
+        self.config.blocking_limit_ms
+    }
+
+    fn fail(&self, asked: Asked<'_, Self>, why: Failure) -> Response<Vec<u8>> {
+        let form = match asked {
+            Asked::Card(_) => Card::FORM,
+            Asked::Creation(_) => Creation::FORM,
+            Asked::Exchange(exchange) => exchange.form(),
+        };
+        failure(form, &why.refusal(), None)
+    }
+
+    fn card_session<'a>(&self, card: &'a Card) -> &'a str {
+        card.session_id()
+    }
+
+    fn card(&self, card: &Card, exists: bool) -> Response<Vec<u8>> {
+        card.answer(self, exists)
     }
 
     fn begin(
@@ -197,12 +289,20 @@ impl Decider for Desk {
         }
     }
 
-    fn session_id<'a>(&self, exchange: &'a Exchange) -> &'a str {
-        exchange.session_id()
+    fn next(&self, batch: &mut Batch) -> Option<Exchange> {
+        batch.next()
     }
 
-    fn form(&self, exchange: &Exchange) -> Form {
-        exchange.form()
+    fn add(&self, batch: &mut Batch, answer: Response<Vec<u8>>) {
+        batch.add(answer);
+    }
+
+    fn finish(&self, batch: Batch) -> Response<Vec<u8>> {
+        batch.answer()
+    }
+
+    fn session_id<'a>(&self, exchange: &'a Exchange) -> &'a str {
+        exchange.session_id()
     }
 
     fn decide(

@@ -1,22 +1,24 @@
 //! Interface `session`: the desk, its sessions, and requests on their way.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use a2a_edge::desk::{Config, Desk};
-use a2a_edge::exchange::{self, Advance, Card, Creation, Exchange, Plan, Poll};
-use a2a_edge::http::answer::Form;
+use a2a_edge::exchange::{Advance, Batch, Card, Creation, Exchange, Poll};
+use a2a_edge::serve::{Asked, Decider as _, Failure, Plan};
 use a2a_edge::session::{Commit, Session};
 use a2a_edge::time::Timestamp;
-use http::{HeaderName, HeaderValue, Request, Response, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
 
 use crate::Core;
 use crate::bindings::exports::a2a_edge::core::session as wit;
 
 impl wit::Guest for Core {
     type Desk = Rc<Desk>;
-    type Creation = Creation;
-    type Exchange = Held;
+    type Card = AtDesk<Card>;
+    type Creation = AtDesk<Creation>;
+    type Exchange = AtDesk<OnItsWay>;
+    type Batch = AtDesk<RefCell<Option<Batch>>>;
     type Session = Kept;
 }
 
@@ -24,12 +26,42 @@ impl wit::Guest for Core {
 #[derive(Default)]
 pub(crate) struct Kept(RefCell<Session>);
 
-/// A request on its way, with the desk it was made at.
-pub(crate) struct Held {
+/// What was planned, and the desk that planned it.
+pub(crate) struct AtDesk<T> {
     desk: Rc<Desk>,
+    asked: T,
+}
+
+/// A request that is answered from a session.
+pub(crate) struct OnItsWay {
     exchange: RefCell<Exchange>,
     /// Whether its answer is a stream that has begun.
-    streams: RefCell<bool>,
+    streams: Cell<bool>,
+}
+
+impl OnItsWay {
+    const fn new(exchange: Exchange) -> Self {
+        Self {
+            exchange: RefCell::new(exchange),
+            streams: Cell::new(false),
+        }
+    }
+}
+
+impl<T> AtDesk<T> {
+    fn new(desk: &Rc<Desk>, asked: T) -> Self {
+        let desk = Rc::clone(desk);
+        Self { desk, asked }
+    }
+
+    fn fail(&self, asked: Asked<'_, Desk>, failure: wit::Failure) -> wit::Response {
+        let failure = match failure {
+            wit::Failure::Contended => Failure::Contended,
+            wit::Failure::Unavailable => Failure::Unavailable,
+            wit::Failure::Broken => Failure::Broken,
+        };
+        outward(self.desk.fail(asked, failure))
+    }
 }
 
 impl wit::GuestDesk for Rc<Desk> {
@@ -43,58 +75,99 @@ impl wit::GuestDesk for Rc<Desk> {
     }
 
     fn plan(&self, request: wit::Request) -> wit::Plan {
-        match exchange::plan(self, inward(request)) {
+        match self.as_ref().plan(request.into()) {
             Plan::Answer(answer) => wit::Plan::Answer(outward(answer)),
-            Plan::Card(card) => wit::Plan::Card(card.session_id().to_owned()),
-            Plan::Call(exchange) => wit::Plan::Call(wit::Exchange::new(Held {
-                desk: Self::clone(self),
-                exchange: RefCell::new(*exchange),
-                streams: RefCell::new(false),
-            })),
-            Plan::Create(creation) => wit::Plan::Create(wit::Creation::new(creation)),
+            Plan::Card(card) => wit::Plan::Card(wit::Card::new(AtDesk::new(self, card))),
+            Plan::Call(exchange) => {
+                let asked = OnItsWay::new(*exchange);
+                wit::Plan::Call(wit::Exchange::new(AtDesk::new(self, asked)))
+            }
+            Plan::Batch(batch) => {
+                let asked = RefCell::new(Some(*batch));
+                wit::Plan::Batch(wit::Batch::new(AtDesk::new(self, asked)))
+            }
+            Plan::Create(creation) => wit::Plan::Create(wit::Creation::new(AtDesk::new(self, creation))),
         }
     }
 
-    fn card(&self, session_id: String, exists: bool) -> wit::Response {
-        outward(Card::of(session_id).answer(self, exists))
+    fn blocking_limit(&self) -> u32 {
+        self.config().blocking_limit_ms
     }
 }
 
-impl wit::GuestCreation for Creation {
+impl wit::GuestCard for AtDesk<Card> {
+    fn session_id(&self) -> String {
+        self.asked.session_id().to_owned()
+    }
+
+    fn answer(&self, exists: bool) -> wit::Response {
+        outward(self.asked.answer(&self.desk, exists))
+    }
+
+    fn fail(&self, failure: wit::Failure) -> wit::Response {
+        self.fail(Asked::Card(&self.asked), failure)
+    }
+}
+
+impl wit::GuestCreation for AtDesk<Creation> {
+    fn fail(&self, failure: wit::Failure) -> wit::Response {
+        self.fail(Asked::Creation(&self.asked), failure)
+    }
+
     fn begin(&self, session_id: Option<String>, now: i64, entropy: wit::Entropy) -> wit::Beginning {
         let (now, entropy) = (Timestamp::from_millis(now), bytes(entropy));
-        let begun = match session_id {
-            Some(session_id) => self.begin_as(session_id, now, entropy),
-            None => Self::begin(self, now, entropy),
-        };
+        let begun = self.desk.begin(&self.asked, session_id, now, entropy);
         wit::Beginning {
-            first: (&begun.commit).into(),
-            answer: outward(Self::answer(&begun)),
             session_id: begun.session_id,
+            first: wit::Commit {
+                seq: begun.first.seq,
+                nonce: begun.first.nonce,
+                bytes: begun.first.bytes,
+            },
+            answer: outward(begun.answer),
         }
     }
 }
 
-impl wit::GuestExchange for Held {
+impl wit::GuestExchange for AtDesk<OnItsWay> {
     fn session_id(&self) -> String {
-        self.exchange.borrow().session_id().to_owned()
+        self.asked.exchange.borrow().session_id().to_owned()
     }
 
-    fn form(&self) -> wit::Form {
-        match self.exchange.borrow().form() {
-            Form::Coordination => wit::Form::Coordination,
-            Form::Core | Form::Plain => wit::Form::Core,
-        }
+    fn fail(&self, failure: wit::Failure) -> wit::Response {
+        self.fail(Asked::Exchange(&self.asked.exchange.borrow()), failure)
     }
 
     fn supply(&self, commits: Vec<Vec<u8>>) -> Result<(), String> {
         let commits: Result<Vec<Commit>, String> = commits.iter().map(|bytes| Commit::read(bytes)).collect();
-        self.exchange.borrow_mut().supply(commits?);
+        self.asked.exchange.borrow_mut().supply(commits?);
         Ok(())
     }
 
     fn wait_no_longer(&self) {
-        self.exchange.borrow_mut().wait_no_longer();
+        self.asked.exchange.borrow_mut().wait_no_longer();
+    }
+}
+
+impl wit::GuestBatch for AtDesk<RefCell<Option<Batch>>> {
+    fn next(&self) -> Option<wit::Exchange> {
+        let exchange = self.asked.borrow_mut().as_mut()?.next()?;
+        Some(wit::Exchange::new(AtDesk::new(
+            &self.desk,
+            OnItsWay::new(exchange),
+        )))
+    }
+
+    fn add(&self, answer: wit::Response) {
+        if let Some(batch) = self.asked.borrow_mut().as_mut() {
+            batch.add(answer.into());
+        }
+    }
+
+    /// Asked for twice, it has nothing more to say.
+    fn answer(&self) -> wit::Response {
+        let answer = self.asked.borrow_mut().take().map(Batch::answer);
+        outward(answer.unwrap_or_default())
     }
 }
 
@@ -136,32 +209,34 @@ impl wit::GuestSession for Kept {
         now: i64,
         entropy: wit::Entropy,
     ) -> Result<Option<wit::Commit>, wit::Response> {
-        let held: &Held = exchange.get();
-        let mut exchange = held.exchange.borrow_mut();
+        let held: &AtDesk<OnItsWay> = exchange.get();
+        let mut exchange = held.asked.exchange.borrow_mut();
         let (now, entropy) = (Timestamp::from_millis(now), bytes(entropy));
-        let decided = exchange.decide(&held.desk, Some(&self.0.borrow()), now, entropy);
-        match decided {
-            Ok(commit) => Ok(commit.as_ref().map(wit::Commit::from)),
-            Err(failed) => Err(outward(exchange.refuse(&failed))),
-        }
+        let session = self.0.borrow();
+        let decided = held
+            .desk
+            .as_ref()
+            .decide(&mut exchange, Some(&session), now, entropy);
+        decided
+            .map(|commit| commit.as_ref().map(wit::Commit::from))
+            .map_err(outward)
     }
 
     fn view(&self, exchange: wit::ExchangeBorrow<'_>, now: i64) -> wit::View {
-        let held: &Held = exchange.get();
-        let mut exchange = held.exchange.borrow_mut();
+        let held: &AtDesk<OnItsWay> = exchange.get();
+        let mut exchange = held.asked.exchange.borrow_mut();
         let (session, now) = (self.0.borrow(), Timestamp::from_millis(now));
-        if *held.streams.borrow() {
+        if held.asked.streams.get() {
             return exchange.advance(&held.desk, Some(&session), now).into();
         }
-        match exchange.poll(&held.desk, Some(&session), now) {
-            Ok(Poll::Ready(answer)) => wit::View::Ready(outward(answer)),
+        match held.desk.as_ref().poll(&mut exchange, Some(&session), now) {
+            Ok(Poll::Ready(answer)) | Err(answer) => wit::View::Ready(outward(answer)),
             Ok(Poll::Wait(until)) => wit::View::Wait(until.as_millis()),
             Ok(Poll::Log(span)) => wit::View::Log(span.into()),
             Ok(Poll::Stream(head)) => {
-                *held.streams.borrow_mut() = true;
+                held.asked.streams.set(true);
                 wit::View::Stream(outward(head.map(|()| Vec::new())))
             }
-            Err(failed) => wit::View::Ready(outward(exchange.refuse(&failed))),
         }
     }
 }
@@ -204,19 +279,36 @@ fn bytes((a, b, c, d): wit::Entropy) -> [u8; 32] {
 }
 
 /// A request as the core reads it. A method or target that is none leads where nothing is.
-fn inward(request: wit::Request) -> Request<Vec<u8>> {
-    let mut inward = Request::new(request.body);
-    *inward.uri_mut() = request.target.parse().unwrap_or(Uri::from_static("/"));
-    match request.method.parse() {
-        Ok(method) => *inward.method_mut() = method,
-        Err(_) => *inward.uri_mut() = Uri::from_static("/"),
+impl From<wit::Request> for Request<Vec<u8>> {
+    fn from(request: wit::Request) -> Self {
+        let mut inward = Self::new(request.body);
+        *inward.uri_mut() = request.target.parse().unwrap_or(Uri::from_static("/"));
+        match request.method.parse() {
+            Ok(method) => *inward.method_mut() = method,
+            Err(_) => *inward.uri_mut() = Uri::from_static("/"),
+        }
+        put(inward.headers_mut(), request.headers);
+        inward
     }
-    for (name, value) in request.headers {
+}
+
+/// An answer that went out and comes back. A status that is none is the server's fault.
+impl From<wit::Response> for Response<Vec<u8>> {
+    fn from(response: wit::Response) -> Self {
+        let mut inward = Self::new(response.body);
+        let status = StatusCode::from_u16(response.status);
+        *inward.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        put(inward.headers_mut(), response.headers);
+        inward
+    }
+}
+
+fn put(headers: &mut HeaderMap, fields: Vec<(String, Vec<u8>)>) {
+    for (name, value) in fields {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_bytes(&value)) {
-            inward.headers_mut().append(name, value);
+            headers.append(name, value);
         }
     }
-    inward
 }
 
 fn outward(response: Response<Vec<u8>>) -> wit::Response {

@@ -1,12 +1,11 @@
 //! The core, as the component that is composed in: what the driver asks of it, in the terms of `wit/session.wit`.
 
-use a2a_edge::exchange::{Advance, Card, Plan, Poll};
-use a2a_edge::http::answer::Form;
-use a2a_edge::serve::{Beginning, Decider, State};
+use a2a_edge::exchange::{Advance, Poll};
+use a2a_edge::serve::{Asked, Beginning, Decider, Failure, Plan, State};
 use a2a_edge::session::event::Span;
 use a2a_edge::store::Record;
 use a2a_edge::time::Timestamp;
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use serde_json::Value;
 
 #[allow(missing_docs, reason = "the glue is documented where it comes from, in wit/")]
@@ -45,11 +44,20 @@ impl Component {
     }
 }
 
-/// A request that is answered from a session.
-pub struct Exchange {
-    inner: wit::Exchange,
+/// What was asked, with the session that it names.
+pub struct Asking<T> {
+    inner: T,
     session_id: String,
-    form: Form,
+}
+
+/// A request that is answered from a session.
+pub type Exchange = Asking<wit::Exchange>;
+
+impl Exchange {
+    fn new(inner: wit::Exchange) -> Self {
+        let session_id = inner.session_id();
+        Self { inner, session_id }
+    }
 }
 
 impl State for Session {
@@ -86,40 +94,72 @@ impl State for Session {
 
 impl Decider for Component {
     type Session = Session;
-    type Exchange = Exchange;
+    type Card = Asking<wit::Card>;
     type Creation = wit::Creation;
+    type Exchange = Exchange;
+    type Batch = wit::Batch;
 
-    fn plan(&self, request: Request<Vec<u8>>) -> Plan<Exchange, wit::Creation> {
+    fn plan(&self, request: Request<Vec<u8>>) -> Plan<Self> {
         let (head, body) = request.into_parts();
-        let fields = head.headers.iter();
+        let target = head.uri.path_and_query();
         let request = wit::Request {
             method: head.method.to_string(),
-            target: head
-                .uri
-                .path_and_query()
-                .map_or_else(|| "/".to_owned(), ToString::to_string),
-            headers: fields
-                .map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()))
-                .collect(),
+            target: target.map_or_else(|| "/".to_owned(), ToString::to_string),
+            headers: fields(&head.headers),
             body,
         };
         match self.desk.plan(&request) {
             wit::Plan::Answer(answer) => Plan::Answer(inward(answer)),
-            wit::Plan::Card(session_id) => Plan::Card(Card::of(session_id)),
-            wit::Plan::Create(creation) => Plan::Create(creation),
-            wit::Plan::Call(inner) => Plan::Call(Box::new(Exchange {
+            wit::Plan::Card(inner) => Plan::Card(Asking {
                 session_id: inner.session_id(),
-                form: match inner.form() {
-                    wit::Form::Core => Form::Core,
-                    wit::Form::Coordination => Form::Coordination,
-                },
                 inner,
-            })),
+            }),
+            wit::Plan::Create(creation) => Plan::Create(creation),
+            wit::Plan::Batch(batch) => Plan::Batch(Box::new(batch)),
+            wit::Plan::Call(inner) => Plan::Call(Box::new(Exchange::new(inner))),
         }
     }
 
-    fn card(&self, asked: &Card, exists: bool) -> Response<Vec<u8>> {
-        inward(self.desk.card(asked.session_id(), exists))
+    fn blocking_limit_ms(&self) -> u32 {
+        self.desk.blocking_limit()
+    }
+
+    fn fail(&self, asked: Asked<'_, Self>, failure: Failure) -> Response<Vec<u8>> {
+        let failure = match failure {
+            Failure::Contended => wit::Failure::Contended,
+            Failure::Unavailable => wit::Failure::Unavailable,
+            Failure::Broken => wit::Failure::Broken,
+        };
+        inward(match asked {
+            Asked::Card(card) => card.inner.fail(failure),
+            Asked::Creation(creation) => creation.fail(failure),
+            Asked::Exchange(exchange) => exchange.inner.fail(failure),
+        })
+    }
+
+    fn card_session<'a>(&self, card: &'a Self::Card) -> &'a str {
+        &card.session_id
+    }
+
+    fn card(&self, card: &Self::Card, exists: bool) -> Response<Vec<u8>> {
+        inward(card.inner.answer(exists))
+    }
+
+    fn next(&self, batch: &mut wit::Batch) -> Option<Exchange> {
+        batch.next().map(Exchange::new)
+    }
+
+    fn add(&self, batch: &mut wit::Batch, answer: Response<Vec<u8>>) {
+        let (head, body) = answer.into_parts();
+        batch.add(&wit::Response {
+            status: head.status.as_u16(),
+            headers: fields(&head.headers),
+            body,
+        });
+    }
+
+    fn finish(&self, batch: wit::Batch) -> Response<Vec<u8>> {
+        inward(batch.answer())
     }
 
     fn begin(
@@ -139,10 +179,6 @@ impl Decider for Component {
 
     fn session_id<'a>(&self, exchange: &'a Exchange) -> &'a str {
         &exchange.session_id
-    }
-
-    fn form(&self, exchange: &Exchange) -> Form {
-        exchange.form
     }
 
     fn decide(
@@ -218,6 +254,13 @@ fn numbers(entropy: [u8; 32]) -> wit::Entropy {
         .map(|chunk| u64::from_le_bytes(*chunk));
     let mut next = || numbers.next().unwrap_or_default();
     (next(), next(), next(), next())
+}
+
+fn fields(headers: &HeaderMap) -> Vec<wit::Field> {
+    let fields = headers.iter();
+    fields
+        .map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()))
+        .collect()
 }
 
 /// An answer of the component's. Its status and headers are those of the core, and so valid.

@@ -171,6 +171,28 @@ impl Host {
             }
             wit::Plan::Call(exchange) => exchange,
         };
+        self.call(exchange)
+    }
+
+    /// Calls one after the other.
+    fn batch(&mut self, batch: ResourceAny) -> wit::Response {
+        loop {
+            let calls = self.instance.core.a2a_edge_core_session();
+            let next = calls.batch().call_next(&mut self.instance.store, batch).unwrap();
+            let Some(exchange) = next else { break };
+            let (answer, _) = self.call(exchange);
+            let calls = self.instance.core.a2a_edge_core_session();
+            let added = calls.batch().call_add(&mut self.instance.store, batch, &answer);
+            added.unwrap();
+        }
+        let calls = self.instance.core.a2a_edge_core_session();
+        calls
+            .batch()
+            .call_answer(&mut self.instance.store, batch)
+            .unwrap()
+    }
+
+    fn call(&mut self, exchange: ResourceAny) -> (wit::Response, Option<(String, ResourceAny)>) {
         let calls = self.instance.core.a2a_edge_core_session();
         let id = calls
             .exchange()
@@ -363,6 +385,11 @@ fn an_exchange_is_refused_by_a_session_that_is_not_its_own() {
         .call_decide(&mut *store, empty, exchange, i64::MAX, ENTROPY)
         .unwrap();
     assert_eq!((early.status, decided.unwrap_err().status), (401, 401));
+    let failed = calls
+        .exchange()
+        .call_fail(&mut *store, exchange, wit::Failure::Broken)
+        .unwrap();
+    assert_eq!(failed.status, 500);
     let garbage = calls
         .exchange()
         .call_supply(&mut *store, exchange, &[b"{".to_vec()])
