@@ -175,7 +175,7 @@ where
             let body = body.map_or_else(|| Body::Stream(Stream::new(exchange)), Body::Whole);
             Response::from_parts(head, body)
         }
-        Err(trouble) => whole(told(host, desk, Asked::Exchange(&exchange), trouble)),
+        Err(trouble) => whole(told(host, desk, Asked::Exchange(exchange.as_ref()), trouble)),
     }
 }
 

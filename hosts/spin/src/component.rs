@@ -14,6 +14,7 @@ mod bindings {
         path: "../../wit",
         inline: "package a2a-edge:spin; world application { import a2a-edge:core/session@0.1.0; }",
         runtime_path: "::spin_sdk::wit_bindgen::rt",
+        generate_all,
     });
 }
 
