@@ -11,8 +11,10 @@ use crate::coordination::{self, catalogue};
 use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
 use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
+use crate::guard::Reach;
 use crate::session::SessionLimits;
 use crate::session::credential::SecretDigest;
+use crate::time::Timestamp;
 
 /// The longest a blocking send waits unless configured otherwise, in milliseconds.
 pub const BLOCKING_LIMIT_MS: u32 = 60_000;
@@ -31,6 +33,9 @@ pub struct Config {
     pub description: String,
     /// The agent's own version, on its card.
     pub version: String,
+    /// When the card last changed, as its `Last-Modified` tells: for as long as a host serves these settings it must
+    /// stay the same. `None`: nothing is told.
+    pub card_modified: Option<Timestamp>,
     /// The operator's token, which creates sessions; without one no session is created over HTTP.
     pub operator_token: Option<String>,
     /// The longest a blocking send waits, in milliseconds.
@@ -39,6 +44,9 @@ pub struct Config {
     pub streaming: bool,
     /// How long a stream is silent before a comment says that it is still there, in milliseconds.
     pub keep_alive_ms: u32,
+    /// How far push notifications reach; none: the agent offers no push notifications. For hosts that deliver them
+    /// ([`serve::deliver`](crate::serve::deliver)).
+    pub webhooks: Option<Reach>,
     /// How much each session may hold.
     pub limits: SessionLimits,
 }
@@ -51,10 +59,12 @@ impl Default for Config {
             description: "A task desk: takes questions and handoffs of work, and tells how they stand"
                 .to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            card_modified: None,
             operator_token: None,
             blocking_limit_ms: BLOCKING_LIMIT_MS,
             streaming: true,
             keep_alive_ms: KEEP_ALIVE_MS,
+            webhooks: None,
             limits: SessionLimits::default(),
         }
     }

@@ -10,6 +10,7 @@ pub mod desk;
 pub mod dispatch;
 pub mod exchange;
 pub mod extension;
+pub mod guard;
 pub mod http;
 pub mod json;
 pub mod params;

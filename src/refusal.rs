@@ -195,6 +195,12 @@ impl Refusal {
         Self::a2a(Code::NotFound, "TASK_NOT_FOUND", "no such task").with_fact("taskId", task_id)
     }
 
+    /// ContentTypeNotSupportedError on one field (A2A 1.0, §3.3.2).
+    #[must_use]
+    pub fn content_type_not_supported(field: impl Into<String>, description: impl Into<String>) -> Self {
+        Self::invalid(field, description).with_reason(A2A_DOMAIN, "CONTENT_TYPE_NOT_SUPPORTED")
+    }
+
     /// A refusal with a reason of session coordination.
     #[must_use]
     pub fn coordination(code: Code, reason: &'static str, message: impl Into<String>) -> Self {

@@ -5,13 +5,15 @@
 //! compare-and-swap decides, and a loser decides again.
 
 mod decider;
+mod outbox;
 pub mod place;
 mod sessions;
 mod stream;
 
-use http::{Request, Response};
+use http::{Method, Request, Response};
 
 use crate::exchange::Poll;
+use crate::http::answer::without_body;
 use crate::session::Session;
 use crate::session::event::Span;
 use crate::store::{Bell, Record, Store, StoreError};
@@ -19,6 +21,7 @@ use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
 pub use decider::{Asked, Beginning, Decider, Failure, Plan, State};
+pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
 use sessions::{Seat, offer};
 pub use stream::{Body, Stream};
@@ -51,6 +54,12 @@ pub trait Host<S = Session> {
     /// Whether the host is about to end, so that nothing is waited for: a send is answered with its task as it stands.
     fn is_closing(&self) -> bool {
         false
+    }
+    /// Hears after a commit, and before its answer leaves, when a notification of the session is next due: to be sent
+    /// then with [`deliver`]. What was due before the host began it finds with [`next_due`].
+    fn due(&self, session_id: &str, at: Timestamp) -> impl Future<Output = ()> {
+        let _ = (session_id, at);
+        async {}
     }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
@@ -88,6 +97,20 @@ type Answered<B> = Result<Response<B>, Trouble>;
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
 pub async fn handle<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    if request.method() != Method::HEAD {
+        return answer(host, desk, request).await;
+    }
+    let (head, body) = answer(host, desk, request).await.into_parts();
+    // Of a stream nothing was read yet: it is over before it began.
+    let body = body.into_whole().unwrap_or_default();
+    whole(without_body(Response::from_parts(head, body)))
+}
+
+async fn answer<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>
 where
     D: Decider,
     H: Host<D::Session>,

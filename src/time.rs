@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-const DAY_MS: i64 = 86_400_000;
+pub(crate) const DAY_MS: i64 = 86_400_000;
 /// 0000-01-01T00:00:00.000Z.
 const MIN_MS: i64 = -62_167_219_200_000;
 /// 9999-12-31T23:59:59.999Z.
@@ -66,7 +66,7 @@ impl Timestamp {
     clippy::arithmetic_side_effects,
     reason = "years are at most 9999, months 12 and days 31: every term is far from the ends of i64"
 )]
-const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     // The year is taken to begin in March, so that the leap day is its last.
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -80,7 +80,7 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     clippy::arithmetic_side_effects,
     reason = "days are those of the years 0..=9999: every term is far from the ends of i64"
 )]
-const fn civil_from_days(days: i64) -> (i64, i64, i64) {
+pub(crate) const fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

@@ -137,7 +137,10 @@ fn what_is_no_json_object_is_refused_after_the_scope_and_before_the_fields() {
     }
     for method in ["GET", "PUT", "DELETE"] {
         let reply = bench.request(method, path, &bench.member, COORDINATION, b"{}");
-        assert_eq!((reply.status, reply.headers["allow"].as_str()), (405, "POST"));
+        assert_eq!(
+            (reply.status, reply.headers["allow"].as_str()),
+            (405, "POST, OPTIONS")
+        );
     }
 }
 
@@ -413,6 +416,24 @@ fn the_limits_of_the_owners_verbs_hold() {
             json!({"state": "all"}),
             json!({"state": "some"}),
             "state",
+        ),
+        (
+            "tasks:list",
+            json!({"pageSize": 100}),
+            json!({"pageSize": 101}),
+            "pageSize",
+        ),
+        (
+            "tasks:list",
+            json!({"pageToken": ""}),
+            json!({"pageToken": "x"}),
+            "pageToken",
+        ),
+        (
+            "tasks:get",
+            json!({"taskId": task}),
+            json!({"taskId": ""}),
+            "taskId",
         ),
         (
             "tasks:decline",

@@ -74,6 +74,11 @@ fn game(seed: u64, mut watch: impl FnMut(&mut Play, Option<&Commit>)) -> Play {
             }
         };
         watch(&mut play, commit.as_ref());
+        if play.random.one_in(4)
+            && let Some(commit) = play.land()
+        {
+            watch(&mut play, Some(&commit));
+        }
     }
     play
 }
@@ -465,6 +470,10 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
         "participantRevoked",
         "presenceAnnounced",
         "progressed",
+        "pushConfigDeleted",
+        "pushConfigSet",
+        "pushDelivered",
+        "pushFailed",
         "questionAnswered",
         "questionAsked",
         "questionOpened",
@@ -491,7 +500,7 @@ fn the_games_meet_every_event_and_every_change_of_a_request() {
 fn tasks_within_the_session_are_its_members_to_see_and_no_clients() {
     let reader = Reader::new();
     let mut within = 0;
-    for seed in 8000..8010 {
+    for seed in 8000..8015 {
         let mut play = game(seed, |_, _| {});
         let (member, client) = (play.with_role(Role::Member), play.with_role(Role::Client));
         for task in play.session.tasks().filter(|task| task.origin == Origin::Session) {

@@ -10,10 +10,10 @@
 #[path = "support/desk.rs"]
 mod support;
 
-use a2a_edge::serve::{Body, Config, Desk, Stream, handle};
+use a2a_edge::serve::{Body, Stream, handle};
 use http::Request;
 use serde_json::{Value, json};
-use support::{Bench, COORDINATION, OPERATOR};
+use support::{Bench, COORDINATION};
 
 const EVENTS: &str = "/extensions/session-coordination/v1/events:stream";
 
@@ -130,12 +130,7 @@ fn a_place_in_the_log_is_read_strictly() {
 #[test]
 fn streams_about_tasks_can_be_off() {
     let mut bench = Bench::new();
-    let config = Config {
-        operator_token: Some(OPERATOR.into()),
-        streaming: false,
-        ..Config::default()
-    };
-    bench.desk = Desk::new(config).unwrap();
+    bench.reconfigure(|config| config.streaming = false);
     let card = bench
         .request("GET", "/.well-known/agent-card.json", "", "", b"")
         .ok();

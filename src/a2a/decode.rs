@@ -10,6 +10,9 @@ use crate::text;
 /// The most bytes of a `messageId` (envelope/v1, §8.8).
 pub const MESSAGE_ID_LIMIT: usize = 200;
 
+/// The most bytes of a `contextId`.
+pub const CONTEXT_ID_LIMIT: usize = 256;
+
 /// A member of an object by its camelCase name or, failing that, its snake_case one; null counts as absent.
 #[must_use]
 pub fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
@@ -127,6 +130,16 @@ impl Decoder {
                 None
             }
         }
+    }
+
+    /// An optional `contextId`, of at most [`CONTEXT_ID_LIMIT`] bytes.
+    pub fn context_id(&mut self, object: &Map<String, Value>, path: &str) -> Option<String> {
+        let id = self.text(object, "contextId", path)?;
+        if id.len() > CONTEXT_ID_LIMIT {
+            let rule = format!("expected at most {CONTEXT_ID_LIMIT} bytes");
+            self.fault(at(path, "contextId"), rule);
+        }
+        Some(id)
     }
 
     /// An optional boolean.
@@ -278,7 +291,7 @@ impl Decoder {
         };
         Some(Message {
             message_id,
-            context_id: self.text(object, "contextId", path),
+            context_id: self.context_id(object, path),
             task_id: self.text(object, "taskId", path),
             role: self.role(object, path),
             parts: self.parts(object, path),
@@ -364,6 +377,18 @@ mod tests {
         assert_eq!(
             with_id("a\u{2028}b".into()),
             Err(vec!["message.messageId".into()])
+        );
+    }
+
+    #[test]
+    fn a_context_id_of_256_bytes_is_taken_and_one_of_257_is_not() {
+        let within = |id: String| {
+            message(&json!({"messageId": "m", "contextId": id, "role": 1, "parts": [{"text": ""}]}))
+        };
+        assert!(within("é".repeat(128)).is_ok());
+        assert_eq!(
+            within("é".repeat(128) + "x"),
+            Err(vec!["message.contextId".into()])
         );
     }
 

@@ -6,11 +6,14 @@
 mod base64;
 pub mod card;
 pub mod decode;
+mod push;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use push::{AuthenticationInfo, TaskPushNotificationConfig};
 
 use crate::time::Timestamp;
 

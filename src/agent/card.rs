@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::a2a::PROTOCOL_VERSION;
 use crate::a2a::card::{
     AgentCapabilities, AgentCard, AgentInterface, AgentSkill, SecurityRequirement, StringList,
 };
+use crate::a2a::{PROTOCOL_VERSION, Part};
 use crate::desk::Desk;
 use crate::http::route::RPC;
+use crate::refusal::Refusal;
 
 const SCHEME: &str = "bearer";
 
@@ -58,11 +59,37 @@ fn interface(url: String, binding: &str, tenant: Option<&str>) -> AgentInterface
     }
 }
 
+/// The media types that the agent takes and gives, unless a part says otherwise.
+fn modes() -> Vec<String> {
+    vec!["text/plain".to_owned(), "application/json".to_owned()]
+}
+
+/// Holds the parts of a message to the media types on the card (A2A 1.0, §3.3.2). A part that names none is taken for
+/// what it is; parameters such as `charset` don't count.
+///
+/// # Errors
+/// ContentTypeNotSupportedError on the first part's `mediaType` that is not among them.
+pub(super) fn check_media_types(parts: &[Part]) -> Result<(), Refusal> {
+    let taken = modes();
+    for (index, part) in parts.iter().enumerate() {
+        let Some(named) = &part.media_type else { continue };
+        let essence = named.split(';').next().unwrap_or_default().trim();
+        if !taken.iter().any(|mode| mode.eq_ignore_ascii_case(essence)) {
+            let field = format!("message.parts[{index}].mediaType");
+            let rule = format!(
+                "expected one of the card's defaultInputModes: {}",
+                taken.join(", ")
+            );
+            return Err(Refusal::content_type_not_supported(field, rule));
+        }
+    }
+    Ok(())
+}
+
 /// The card; with a tenant its interfaces name that session, to be sent with every request.
 #[must_use]
 pub fn card(desk: &Desk, tenant: Option<&str>) -> AgentCard {
     let config = &desk.config;
-    let text = || vec!["text/plain".to_owned(), "application/json".to_owned()];
     let mut schemes = BTreeMap::new();
     schemes.insert(SCHEME.to_owned(), StringList::default());
     let description = "A token of the session: a2ae_<session>_<secret>";
@@ -79,13 +106,13 @@ pub fn card(desk: &Desk, tenant: Option<&str>) -> AgentCard {
         documentation_url: None,
         capabilities: AgentCapabilities {
             streaming: Some(config.streaming),
-            push_notifications: Some(false),
+            push_notifications: Some(config.webhooks.is_some()),
             ..AgentCapabilities::default()
         },
         security_schemes: BTreeMap::from([(SCHEME.to_owned(), scheme)]),
         security_requirements: vec![SecurityRequirement { schemes }],
-        default_input_modes: text(),
-        default_output_modes: text(),
+        default_input_modes: modes(),
+        default_output_modes: modes(),
         skills: skills(),
     };
     desk.registry.merge_into(&mut card);

@@ -35,23 +35,40 @@ fn position(at: Timestamp, task_id: &str) -> String {
     format!("{age:020} {task_id}")
 }
 
+/// Reads `pageSize`.
+pub(super) fn page_size(decoder: &mut Decoder, params: &Map<String, Value>) -> usize {
+    let Some(size) = decoder.int(params, "pageSize", "") else {
+        return PAGE_SIZE;
+    };
+    let size = usize::try_from(size).ok();
+    let size = size.filter(|size| (1..=PAGE_SIZE_MAX).contains(size));
+    size.unwrap_or_else(|| {
+        let rule = format!("expected a whole number from 1 to {PAGE_SIZE_MAX}");
+        decoder.fault("pageSize", rule);
+        PAGE_SIZE
+    })
+}
+
+/// Reads `pageToken`: where the page of a list begins.
+pub(super) fn page_after(
+    decoder: &mut Decoder,
+    session: &Session,
+    list: &str,
+    params: &Map<String, Value>,
+) -> Option<String> {
+    let token = decoder.text(params, "pageToken", "")?;
+    let after = session.page_position(list, &token);
+    if after.is_none() {
+        decoder.fault("pageToken", "expected nextPageToken of the same list, unaltered");
+    }
+    after
+}
+
 impl Page {
     /// Reads what page is asked for.
     pub(super) fn read(session: &Session, call: &Call, params: &Map<String, Value>) -> Result<Self, Refusal> {
         let mut decoder = Decoder::new();
-        let size = match decoder.int(params, "pageSize", "") {
-            None => PAGE_SIZE,
-            Some(size) => usize::try_from(size)
-                .ok()
-                .filter(|size| (1..=PAGE_SIZE_MAX).contains(size))
-                .unwrap_or_else(|| {
-                    decoder.fault(
-                        "pageSize",
-                        format!("expected a whole number from 1 to {PAGE_SIZE_MAX}"),
-                    );
-                    PAGE_SIZE
-                }),
-        };
+        let size = page_size(&mut decoder, params);
         let state = member(params, "status")
             .filter(|value| **value != json!(0))
             .and_then(|value| {
@@ -73,7 +90,7 @@ impl Page {
         });
         let mut page = Self {
             caller: call.caller.clone(),
-            context_id: decoder.text(params, "contextId", ""),
+            context_id: decoder.context_id(params, ""),
             state,
             since,
             size,
@@ -85,12 +102,7 @@ impl Page {
             total: 0,
             next: String::new(),
         };
-        if let Some(token) = decoder.text(params, "pageToken", "") {
-            page.after = session.page_position(&page.list(), &token);
-            if page.after.is_none() {
-                decoder.fault("pageToken", "expected nextPageToken of the same list, unaltered");
-            }
-        }
+        page.after = page_after(&mut decoder, session, &page.list(), params);
         decoder.finish(page).map_err(Refusal::violations)
     }
 

@@ -5,8 +5,10 @@
 //! the answer, or says until when to wait for news: a blocking send waits for its task.
 
 pub mod card;
+pub mod courier;
 mod list;
 pub mod operator;
+pub mod push;
 mod send;
 pub mod stream;
 mod view;
@@ -92,6 +94,8 @@ enum Goal {
     },
     /// A page of tasks.
     Page(list::Page),
+    /// What is no task's.
+    Answer(Value),
 }
 
 impl Goal {
@@ -211,6 +215,13 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
             .0;
             Ok((commit, params, Goal::task(task_id, None, false)))
         }
+        Method::CreateTaskPushNotificationConfig
+        | Method::GetTaskPushNotificationConfig
+        | Method::ListTaskPushNotificationConfigs
+        | Method::DeleteTaskPushNotificationConfig => {
+            let (commit, answer) = push::run(desk, session, call, &object)?;
+            Ok((commit, params, Goal::Answer(answer)))
+        }
         _ => Err(not_offered(call.method)),
     }
 }
@@ -220,8 +231,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
 pub fn not_offered(method: Method) -> Refusal {
     let message = format!("this agent does not offer {}", method.name());
     if method.name().contains("PushNotificationConfig") {
-        let code = crate::refusal::Code::FailedPrecondition;
-        return Refusal::a2a(code, "PUSH_NOTIFICATION_NOT_SUPPORTED", message);
+        return push::not_supported(message);
     }
     Refusal::unsupported(message)
 }
@@ -309,6 +319,7 @@ impl Follow {
                 }
                 page.answer(&tasks)
             }
+            Goal::Answer(answer) => answer.clone(),
         };
         Ok(Poll::Ready(value, self.activations.echo()))
     }

@@ -100,13 +100,19 @@ pub const VERBS: &[Verb] = &[
     },
     Verb {
         segment: "tasks:list",
-        params: &[Param::optional(
-            "state",
-            Shape::Choice(&["open", "closed", "all"]),
-            "Which (open)",
-        )],
-        about: "Lists the tasks of the session, oldest first",
+        params: &[
+            Param::optional("state", Shape::Choice(&["open", "closed", "all"]), "Which (open)"),
+            page::SIZE,
+            page::TOKEN,
+        ],
+        about: "Lists the tasks of the session, oldest first, with what is long in them cut",
         effect: Effect::Read(tasks),
+    },
+    Verb {
+        segment: "tasks:get",
+        params: &[TASK],
+        about: "Shows a task whole",
+        effect: Effect::Read(task),
     },
     Verb {
         segment: "tasks:approve",
@@ -304,17 +310,28 @@ fn participants(session: &Session, _: Fields<'_>, _: Timestamp) -> Result<Value,
 
 fn tasks(session: &Session, fields: Fields<'_>, now: Timestamp) -> Result<Value, Refusal> {
     let wanted = fields.text("state").unwrap_or("open");
-    let mut found: Vec<&TaskRecord> = session
-        .tasks()
-        .filter(|task| match wanted {
-            "all" => true,
-            "closed" => session.standing(task, now).state.is_terminal(),
-            _ => !session.standing(task, now).state.is_terminal(),
-        })
-        .collect();
-    found.sort_by(|a, b| (a.opened_at, &a.task_id).cmp(&(b.opened_at, &b.task_id)));
-    let tasks: Vec<Value> = found.iter().map(|task| session.summary(task, now)).collect();
-    Ok(json!({ "tasks": tasks }))
+    let is_closed = |task: &TaskRecord| session.standing(task, now).state.is_terminal();
+    let is_wanted = |task: &&TaskRecord| wanted == "all" || is_closed(task) == (wanted == "closed");
+    let place = |task: &TaskRecord| format!("{:020} {}", task.opened_at.as_millis(), task.task_id);
+    let found = session.tasks().filter(is_wanted).map(|task| (place(task), task));
+    let mut found: Vec<(String, &TaskRecord)> = found.collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let page = page::of(
+        session,
+        &format!("tasks:list {wanted}"),
+        fields,
+        found.into_iter(),
+    )?;
+    let tasks: Vec<Value> = page.items.iter().map(|task| session.brief(task, now)).collect();
+    Ok(json!({ "tasks": tasks, "nextPageToken": page.next }))
+}
+
+fn task(session: &Session, fields: Fields<'_>, now: Timestamp) -> Result<Value, Refusal> {
+    let task_id = fields.text("taskId").unwrap_or_default();
+    let task = session
+        .task(task_id)
+        .ok_or_else(|| Refusal::task_not_found(task_id))?;
+    Ok(json!({ "task": session.summary(task, now) }))
 }
 
 fn proposals(session: &Session, fields: Fields<'_>, _: Timestamp) -> Result<Value, Refusal> {

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::card::check_media_types;
 use super::view::{Shape, history_length};
-use super::{Begun, Call, Goal, decide, hook};
+use super::{Begun, Call, Goal, decide, hook, push};
 use crate::a2a::decode::{Decoder, member};
 use crate::a2a::{Message, Part, Role};
 use crate::desk::Desk;
@@ -13,8 +14,8 @@ use crate::dispatch::placement::{Active, metadata_budget};
 use crate::dispatch::work::{self, Handoffs, WorkRequest};
 use crate::dispatch::{ENVELOPE_URI, WORK_URI, inbound};
 use crate::extension::Activations;
-use crate::refusal::{Code, Refusal};
-use crate::session::decide::{Opening as Open, Send, fingerprint};
+use crate::refusal::Refusal;
+use crate::session::decide::{NewPush, Opening as Open, Send, fingerprint};
 use crate::session::id::Draw;
 use crate::session::task::{Skill, TaskRecord};
 use crate::session::{Answer, Command, Session};
@@ -37,15 +38,23 @@ pub(super) fn named_extensions(params: &Map<String, Value>) -> Vec<String> {
 struct Configuration {
     return_immediately: bool,
     history: Option<usize>,
+    push: Option<NewPush>,
 }
 
-fn configuration(decoder: &mut Decoder, params: &Map<String, Value>) -> Configuration {
+fn configuration(
+    decoder: &mut Decoder,
+    desk: &Desk,
+    params: &Map<String, Value>,
+    task_id: Option<&str>,
+    activations: &Activations,
+) -> Result<Configuration, Refusal> {
     let mut configuration = Configuration {
         return_immediately: false,
         history: None,
+        push: None,
     };
     let Some(value) = member(params, "configuration") else {
-        return configuration;
+        return Ok(configuration);
     };
     if let Some(object) = decoder.object(value, "configuration") {
         configuration.return_immediately = decoder
@@ -53,11 +62,14 @@ fn configuration(decoder: &mut Decoder, params: &Map<String, Value>) -> Configur
             .unwrap_or_default();
         configuration.history = history_length(decoder, object, "configuration");
         decoder.texts(object, "acceptedOutputModes", "configuration");
+        if let Some(inline) = member(object, "taskPushNotificationConfig") {
+            configuration.push = push::inline(decoder, inline, desk.config.webhooks, activations, task_id)?;
+        }
     }
-    configuration
+    Ok(configuration)
 }
 
-fn decode(call: &Call) -> Result<(Message, Configuration), Refusal> {
+fn decode(desk: &Desk, call: &Call, activations: &Activations) -> Result<(Message, Configuration), Refusal> {
     let mut decoder = Decoder::new();
     let message = match member(&call.params, "message") {
         Some(message) => decoder.message(message, "message"),
@@ -72,21 +84,11 @@ fn decode(call: &Call) -> Result<(Message, Configuration), Refusal> {
             "expected ROLE_USER: a client does not speak for the agent",
         );
     }
-    let configuration = configuration(&mut decoder, &call.params);
+    let task_id = message.as_ref().and_then(|message| message.task_id.clone());
+    let configuration = configuration(&mut decoder, desk, &call.params, task_id.as_deref(), activations)?;
     let (message, configuration) = decoder
         .finish((message, configuration))
         .map_err(Refusal::violations)?;
-    let inline = member(&call.params, "configuration")
-        .and_then(Value::as_object)
-        .and_then(|configuration| member(configuration, "taskPushNotificationConfig"));
-    if inline.is_some() {
-        let message = "this agent does not offer push notifications";
-        return Err(Refusal::a2a(
-            Code::FailedPrecondition,
-            "PUSH_NOTIFICATION_NOT_SUPPORTED",
-            message,
-        ));
-    }
     let message = message.ok_or_else(|| Refusal::invalid("message", "expected a message"))?;
     Ok((message, configuration))
 }
@@ -97,7 +99,7 @@ pub(super) fn send(
     call: &Call,
     activations: &mut Activations,
 ) -> Result<Begun, Refusal> {
-    let (mut message, configuration) = decode(call)?;
+    let (mut message, configuration) = decode(desk, call, activations)?;
     let uris: Vec<&str> = activations.uris().collect();
     let active = Active::of(&uris);
     metadata_budget(&message.metadata)?;
@@ -119,6 +121,7 @@ pub(super) fn send(
                     Some(WorkRequest::Status { task }) => *task,
                     _ => None,
                 };
+                check_media_types(&message.parts)?;
                 let answer = status(session, call, task);
                 return Ok((None, params, Goal::Message(Box::new(answer))));
             }
@@ -136,6 +139,7 @@ pub(super) fn send(
         },
     };
     let inbound = inbound::inbound(&message.parts)?;
+    check_media_types(&message.parts)?;
     let recognised = active.work || active.envelope;
     let body = Value::Object(call.params.clone());
     let send = Send {
@@ -143,6 +147,7 @@ pub(super) fn send(
         body: inbound.body,
         data: inbound.data,
         opening,
+        push: configuration.push.clone(),
         ..addressed(message.clone(), envelope.as_ref())
     };
     let (commit, answer) = decide(desk, session, call, &Command::Send(Box::new(send)))?;
@@ -184,6 +189,7 @@ fn addressed(message: Message, envelope: Option<&Envelope<'_>>) -> Send {
             .map(|it| it.refs.iter().copied().map(Reference::<&str>::to_owned).collect())
             .unwrap_or_default(),
         fingerprint: None,
+        push: None,
     }
 }
 

@@ -11,7 +11,7 @@ use super::{Follow, Goal, Poll};
 use crate::a2a::StreamResponse;
 use crate::desk::Desk;
 use crate::extension::Payload;
-use crate::session::change::{Change, Piece};
+use crate::session::change::Change;
 use crate::session::event::{Cursor, Span};
 use crate::session::task::TaskRecord;
 use crate::session::{Commit, Session};
@@ -126,19 +126,10 @@ impl Stream {
         let mut events = Vec::new();
         for (change, number) in changes.after(known).take(BATCH) {
             let view = self.follow.view(desk, session, now);
-            let update = match change {
-                Change::Status(standing) => Some(StreamResponse::StatusUpdate(
-                    view.status_update(changes.record, standing),
-                )),
-                Change::Answer => view
-                    .answer(changes.record)
-                    .map(|answer| view.artifact_update(changes.record, answer))
-                    .map(StreamResponse::ArtifactUpdate),
-                Change::Artifact(piece) => match &self.commit {
-                    Some(commit) if commit.seq == piece.seq => artifact(&view, changes.record, piece, commit),
-                    _ if events.is_empty() => return Err(Cursor::event(piece.seq, piece.event).span(1)),
-                    _ => break,
-                },
+            let update = match update(&view, changes.record, change, self.commit.as_ref()) {
+                Ok(update) => update,
+                Err(span) if events.is_empty() => return Err(span),
+                Err(_) => break,
             };
             self.known = Some(number);
             events.extend(update.map(|update| self.event(update, number, now)));
@@ -156,16 +147,36 @@ impl Stream {
     }
 }
 
-fn artifact(view: &View<'_>, record: &TaskRecord, piece: &Piece, commit: &Commit) -> Option<StreamResponse> {
-    let artifact = view.handed_in(piece.within(commit)?);
-    let update = view.artifact_update(record, artifact);
-    Some(StreamResponse::ArtifactUpdate(update))
+/// A change as those who follow the task are told of it; nothing of what shows no more.
+///
+/// # Errors
+/// The commit of the log that it can't be told without, where it is another than the one at hand.
+pub(super) fn update(
+    view: &View<'_>,
+    record: &TaskRecord,
+    change: &Change,
+    commit: Option<&Commit>,
+) -> Result<Option<StreamResponse>, Span> {
+    let artifact = match change {
+        Change::Status(standing) => {
+            let update = view.status_update(record, standing);
+            return Ok(Some(StreamResponse::StatusUpdate(update)));
+        }
+        Change::Answer => view.answer(record),
+        Change::Artifact(piece) => match commit {
+            Some(commit) if commit.seq == piece.seq => {
+                piece.within(commit).map(|artifact| view.handed_in(artifact))
+            }
+            _ => return Err(Cursor::event(piece.seq, piece.event).span(1)),
+        },
+    };
+    Ok(artifact.map(|artifact| StreamResponse::ArtifactUpdate(view.artifact_update(record, artifact))))
 }
 
 /// The changes of a task, with the one that time has brought about and no commit recorded yet.
-struct Changes<'a> {
-    record: &'a TaskRecord,
-    due: Option<Change>,
+pub(super) struct Changes<'a> {
+    pub(super) record: &'a TaskRecord,
+    pub(super) due: Option<Change>,
 }
 
 impl Changes<'_> {
@@ -177,7 +188,7 @@ impl Changes<'_> {
     }
 
     /// Those behind the first `known`, each with its number.
-    fn after(&self, known: usize) -> impl Iterator<Item = (&Change, usize)> {
+    pub(super) fn after(&self, known: usize) -> impl Iterator<Item = (&Change, usize)> {
         let all = self.record.changes.iter().chain(&self.due);
         all.zip(1..).skip(known)
     }

@@ -190,7 +190,13 @@ fn tell(session: &Session, event: &Event) -> Option<Told> {
         Event::DecisionRecorded { decision } => {
             Told::members("decision.recorded", json!({ "decision": decision }))
         }
-        Event::MailPosted { .. } | Event::SendRecorded { .. } | Event::InboxUpdated { .. } => return None,
+        Event::MailPosted { .. }
+        | Event::SendRecorded { .. }
+        | Event::InboxUpdated { .. }
+        | Event::PushConfigSet { .. }
+        | Event::PushConfigDeleted { .. }
+        | Event::PushDelivered { .. }
+        | Event::PushFailed { .. } => return None,
     })
 }
 

@@ -4,7 +4,9 @@
 use serde_json::Value;
 
 use super::{Config, ConfigError};
+use crate::guard::Reach;
 use crate::json;
+use crate::time::NotATime;
 
 /// What may be set, in the order it is looked at. A host adds to each name what its platform's variables have in
 /// common.
@@ -14,19 +16,23 @@ use crate::json;
 /// | `operator_token` | creates sessions: at least 32 characters, drawn at random |
 /// | `base_url` | where clients reach the agent: absolute, http(s); a slash at its end is forgiven |
 /// | `name`, `description`, `version` | of the agent, on its card |
+/// | `card_modified` | when the card last changed, as an RFC 3339 time |
 /// | `wait_limit` | the longest that a send waits for its task, in whole seconds |
 /// | `streams` | whether the agent offers streams about tasks: `on` or `off` |
 /// | `keep_alive` | how long a stream is silent before a comment says that it is still there, in whole seconds |
+/// | `push` | whether the agent offers push notifications, and where to: `on`, `off` or `local` |
 /// | `limits` | how much each session may hold: `NAME=NUMBER`, with commas between them |
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 11] = [
     "operator_token",
     "base_url",
     "name",
     "description",
     "version",
+    "card_modified",
     "wait_limit",
     "streams",
     "keep_alive",
+    "push",
     "limits",
 ];
 
@@ -58,6 +64,12 @@ impl Config {
                 *text = given;
             }
         }
+        if let Some(time) = set("card_modified") {
+            let time = time
+                .parse()
+                .map_err(|rule: NotATime| fault("card_modified", rule.to_string()))?;
+            config.card_modified = Some(time);
+        }
         if let Some(seconds) = set("wait_limit") {
             config.blocking_limit_ms = millis("wait_limit", &seconds)?;
         }
@@ -70,6 +82,13 @@ impl Config {
         if let Some(seconds) = set("keep_alive") {
             config.keep_alive_ms = millis("keep_alive", &seconds)?;
         }
+        config.webhooks = match set("push").as_deref() {
+            None => config.webhooks,
+            Some("on") => Some(Reach::Public),
+            Some("off") => None,
+            Some("local") => Some(Reach::Anywhere),
+            Some(_) => return Err(fault("push", "expected on, off or local")),
+        };
         let limits = set("limits").unwrap_or_default();
         for limit in limits.split(',').filter(|limit| !limit.trim().is_empty()) {
             let kept = config.limits.set(limit);
@@ -144,9 +163,11 @@ mod tests {
             "n",
             "d",
             "v",
+            "2026-11-30T00:00:00Z",
             "7",
             "off",
             "8",
+            "local",
             "participants=3",
         ];
         let mut asked = Vec::new();
@@ -165,6 +186,8 @@ mod tests {
         );
         assert_eq!((config.blocking_limit_ms, config.keep_alive_ms), (7_000, 8_000));
         assert!(!config.streaming);
+        assert_eq!(config.webhooks, Some(Reach::Anywhere));
+        assert!(config.card_modified.is_some());
         assert_eq!(config.limits.participants, 3);
     }
 
@@ -181,7 +204,9 @@ mod tests {
 
     #[test]
     fn a_setting_at_fault_is_named() {
-        assert_eq!(one("streams", "yes").unwrap_err().0, "streams");
+        for name in ["streams", "push", "card_modified"] {
+            assert_eq!(one(name, "yes").unwrap_err().0, name);
+        }
         assert_eq!(one("limits", "participants=2,claims=7").unwrap_err().0, "limits");
         for text in ["[]", "{", "{\"name\":1}", "{\"named\":\"x\"}"] {
             assert_eq!(Config::from_json(text).unwrap_err().setting, "settings", "{text}");

@@ -96,9 +96,7 @@ impl Fault {
             FaultCode::Invalid => Refusal::invalid(path, self.message.as_str()),
             FaultCode::Forbidden => dispatch(Code::PermissionDenied, self.forbidden_reason()),
             FaultCode::NotFound => dispatch(Code::NotFound, "REFERENCE_NOT_FOUND"),
-            FaultCode::Unsupported => {
-                Refusal::a2a(Code::InvalidArgument, "CONTENT_TYPE_NOT_SUPPORTED", message)
-            }
+            FaultCode::Unsupported => Refusal::content_type_not_supported(path, self.message.as_str()),
         }
     }
 

@@ -11,7 +11,7 @@ mod recall;
 mod stream;
 mod work;
 
-use http::{Request, Response};
+use http::{HeaderMap, Method, Request, Response};
 use serde_json::json;
 
 pub use batch::Batch;
@@ -22,6 +22,7 @@ pub use stream::Advance;
 use crate::agent::{self, Failed};
 use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
+use crate::http::conditional::Validators;
 use crate::http::read;
 use crate::http::route::{NoRoute, Route, Target, route};
 use crate::http::rpc::{self, Call, Calls};
@@ -30,6 +31,9 @@ use crate::session::event::Span;
 use crate::session::{Caller, Commit, Session, Token};
 use crate::time::Timestamp;
 use work::{Outcome, Work};
+
+/// How long a card may be kept before it is asked for again (A2A 1.0, §8.6).
+const KEEP_CARD: &str = "public, max-age=300";
 
 /// What it takes to answer a request.
 #[derive(Debug)]
@@ -46,7 +50,8 @@ pub enum Plan {
     Create(Creation),
 }
 
-/// Says what it takes to answer a request: every path, every error.
+/// Says what it takes to answer a request: every path, every error. A HEAD is answered as a GET: whoever sends the
+/// answer leaves out its body ([`answer::without_body`]).
 ///
 /// The body must have been read up to [`read::BODY_LIMIT`] bytes and one more; what is longer is refused either way.
 #[must_use]
@@ -58,9 +63,13 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
     let form = target.form();
     let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
     match target {
+        Target::Options(allow) => Plan::Answer(answer::options(allow)),
         Target::Card => match tenant {
-            Some(session_id) => Plan::Card(Card::of(session_id)),
-            None => Plan::Answer(card(desk, None)),
+            Some(session_id) => Plan::Card(Card {
+                session_id,
+                headers: request.into_parts().0.headers,
+            }),
+            None => Plan::Answer(public_card(desk, None, request.headers())),
         },
         Target::Operator(verb) if verb == CREATE_SESSION => match Creation::read(desk, &request) {
             Ok(creation) => Plan::Create(creation),
@@ -106,10 +115,22 @@ fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
     response
 }
 
-/// The agent's card, or that of a tenant that is known to exist: for a host that knows so without its store.
+/// The whole answer to a request for the agent's card, or for that of a tenant that is known to exist: for a host
+/// that knows so without its store.
 #[must_use]
-pub fn card(desk: &Desk, tenant: Option<&str>) -> Response<Vec<u8>> {
-    success(Form::Plain, &json!(agent::card::card(desk, tenant)), None)
+pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Response<Vec<u8>> {
+    let card = public_card(desk, tenant, request.headers());
+    if request.method() == Method::HEAD {
+        answer::without_body(card)
+    } else {
+        card
+    }
+}
+
+/// The card, unless the one that the client kept still holds.
+fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Response<Vec<u8>> {
+    let whole = success(Form::Plain, &json!(agent::card::card(desk, tenant)), None);
+    Validators::of(whole.body(), desk.config.card_modified).answer(headers, KEEP_CARD, whole)
 }
 
 /// The same for a session that is another's and one that does not exist.
@@ -121,17 +142,13 @@ fn no_such_session() -> Refusal {
 #[derive(Clone, Debug)]
 pub struct Card {
     session_id: String,
+    /// Those of the request.
+    headers: HeaderMap,
 }
 
 impl Card {
     /// In whose form errors are written.
     pub const FORM: Form<'static> = Form::Core;
-
-    /// The question for this session's card.
-    #[must_use]
-    pub const fn of(session_id: String) -> Self {
-        Self { session_id }
-    }
 
     /// The session.
     #[must_use]
@@ -143,7 +160,7 @@ impl Card {
     #[must_use]
     pub fn answer(&self, desk: &Desk, exists: bool) -> Response<Vec<u8>> {
         if exists {
-            card(desk, Some(&self.session_id))
+            public_card(desk, Some(&self.session_id), &self.headers)
         } else {
             failure(Self::FORM, &no_such_session(), None)
         }
@@ -272,17 +289,17 @@ impl Exchange {
         let target = match &self.ask {
             Ask::Http(target) => target,
             Ask::Rpc(call) => {
-                let work = Work::rpc(&self.request, session_id, call)?;
+                let work = Work::rpc(&self.request, session_id, desk, call, now)?;
                 return Ok(Entered::new(caller, work));
             }
         };
         let work = match target {
-            Target::Core(method, task) => Work::core(&self.request, session_id, *method, task.as_deref())?,
+            Target::Core(method, named) => Work::core(&self.request, session_id, desk, *method, named, now)?,
             Target::Extension { path, segment } => {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
-            Target::Card | Target::Rpc => return Err(no_such_session().into()),
+            Target::Card | Target::Rpc | Target::Options(_) => return Err(no_such_session().into()),
         };
         Ok(Entered::new(caller, work))
     }

@@ -61,28 +61,48 @@ impl Work {
     pub(super) fn core(
         request: &Request<Vec<u8>>,
         session_id: &str,
+        desk: &Desk,
         method: Method,
-        task: Option<&str>,
+        named: &[(&'static str, String)],
+        now: Timestamp,
+    ) -> Result<Self, Failed> {
+        Self::by_path(request, session_id, method, named)
+            .map_err(|refusal| early(request, session_id, desk, Some(method), now, refusal))
+    }
+
+    /// The same by its envelope.
+    pub(super) fn rpc(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        desk: &Desk,
+        call: &Call,
+        now: Timestamp,
+    ) -> Result<Self, Failed> {
+        Self::by_envelope(request, session_id, call).map_err(|refusal| {
+            let method = call.operation().ok().map(|(method, _)| method);
+            early(request, session_id, desk, method, now, refusal)
+        })
+    }
+
+    fn by_path(
+        request: &Request<Vec<u8>>,
+        session_id: &str,
+        method: Method,
+        named: &[(&'static str, String)],
     ) -> Result<Self, Refusal> {
         read::check_version(request)?;
-        let mut params = if request.method() == http::Method::GET {
+        let mut params = if matches!(*request.method(), http::Method::GET | http::Method::HEAD) {
             read::query_params(request)
         } else {
             read::body(request)?
         };
-        if let Some(task) = task {
-            let name = if method.name().contains("PushNotificationConfig") {
-                "taskId"
-            } else {
-                "id"
-            };
-            params.insert(name.to_owned(), json!(task));
+        for (name, value) in named {
+            params.insert((*name).to_owned(), json!(value));
         }
         Self::operation(request, session_id, method, params)
     }
 
-    /// The same by its envelope.
-    pub(super) fn rpc(request: &Request<Vec<u8>>, session_id: &str, call: &Call) -> Result<Self, Refusal> {
+    fn by_envelope(request: &Request<Vec<u8>>, session_id: &str, call: &Call) -> Result<Self, Refusal> {
         call.check()?;
         // Before the method is looked for: whoever speaks an older version does not know its name.
         read::check_version(request)?;
@@ -258,6 +278,28 @@ impl Outcome {
         if let Self::Follow(follow) = self {
             follow.wait_no_longer();
         }
+    }
+}
+
+/// A refusal that comes before all that is asked for is known: it still says what the header activates.
+fn early(
+    request: &Request<Vec<u8>>,
+    session_id: &str,
+    desk: &Desk,
+    method: Option<Method>,
+    now: Timestamp,
+    refusal: Refusal,
+) -> Failed {
+    let requested = extensions::parse(request.headers().get_all(extensions::NAME));
+    let context = RequestContext {
+        method,
+        now,
+        tenant: Some(session_id.to_owned()),
+    };
+    let active = desk.registry().activate(&requested, &context).ok();
+    Failed {
+        echo: active.and_then(|active| active.echo()),
+        refusal,
     }
 }
 

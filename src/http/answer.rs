@@ -23,7 +23,7 @@ pub enum Form<'a> {
 }
 
 impl Form<'_> {
-    const fn media_type(self) -> &'static str {
+    pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Core => "application/a2a+json",
             Self::Rpc(_) | Self::Coordination | Self::Plain => "application/json",
@@ -54,6 +54,28 @@ pub fn set<B>(response: &mut Response<B>, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }
+}
+
+/// The answer to a HEAD: that to a GET, but for its body (RFC 9110, §9.3.2). One that has no body stays as it is.
+#[must_use]
+pub fn without_body(mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+    let length = response.body().len();
+    if length > 0 {
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length.into());
+        response.body_mut().clear();
+    }
+    response
+}
+
+/// What may be done at a path: the answer to an OPTIONS (RFC 9110, §9.3.7).
+#[must_use]
+pub fn options(allow: &str) -> Response<Vec<u8>> {
+    let mut response = Response::new(Vec::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    set(&mut response, "allow", allow);
+    response
 }
 
 /// A result, with the extensions that were active.

@@ -74,6 +74,7 @@ pub fn shown_route(verb: &Verb, path: &str) -> String {
         Ok(Target::Card) => "agent-card".to_owned(),
         Ok(Target::Core(method, _)) => method.name().to_owned(),
         Ok(Target::Rpc) => "json-rpc".to_owned(),
+        Ok(Target::Options(_)) => "options".to_owned(),
         Ok(Target::Extension { path, segment }) => shown(&format!("{path}/{segment}")),
         Ok(Target::Operator(verb)) => shown(&format!("operator/v1/{verb}")),
         Err(_) => "none".to_owned(),

@@ -1,6 +1,8 @@
 //! The wire: which request is which operation, and what a request and an answer look like in bytes.
 
 pub mod answer;
+pub mod conditional;
+pub mod date;
 pub mod host;
 pub mod read;
 pub mod route;

@@ -24,8 +24,8 @@ pub struct Route {
 pub enum Target {
     /// The agent's card.
     Card,
-    /// A core operation; with the task that its path names.
-    Core(Method, Option<String>),
+    /// A core operation; with the members of its request that the path names.
+    Core(Method, Vec<(&'static str, String)>),
     /// The JSON-RPC binding of the core operations: the body says which.
     Rpc,
     /// An operation of an extension, by the path of its operations and its own segment.
@@ -37,6 +37,8 @@ pub enum Target {
     },
     /// A verb of the owner, `{resource}:{verb}`.
     Operator(String),
+    /// What may be done at the path: the methods that it takes.
+    Options(&'static str),
 }
 
 impl Target {
@@ -44,7 +46,7 @@ impl Target {
     #[must_use]
     pub const fn form(&self) -> Form<'static> {
         match self {
-            Self::Card | Self::Core(..) => Form::Core,
+            Self::Card | Self::Core(..) | Self::Options(_) => Form::Core,
             Self::Rpc => Form::Rpc(Some(&serde_json::Value::Null)),
             Self::Extension { .. } | Self::Operator(_) => Form::Coordination,
         }
@@ -98,7 +100,16 @@ pub(super) fn unescape(segment: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Finds the destination of a request. One trailing slash is forgiven.
+/// What a path takes that is only read.
+const READ: &str = "GET, HEAD, OPTIONS";
+/// What a path takes that does something.
+const ACT: &str = "POST, OPTIONS";
+/// What a path takes that is read, and does something.
+const READ_OR_ACT: &str = "GET, HEAD, POST, OPTIONS";
+/// What a path takes that is read, and removed.
+const READ_OR_REMOVE: &str = "GET, HEAD, DELETE, OPTIONS";
+
+/// Finds the destination of a request. One trailing slash is forgiven. A HEAD goes where a GET does.
 ///
 /// # Errors
 /// 404 for a path that nothing answers to, 405 with the allowed methods for one that does not take the method.
@@ -128,6 +139,9 @@ pub fn route(verb: &Verb, path: &str) -> Result<Route, NoRoute> {
 /// What a path without its tenant calls, or `None` if nothing answers to it.
 fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
     let only = |allow: &'static str, target: Target| {
+        if *verb == Verb::OPTIONS {
+            return Ok(Target::Options(allow));
+        }
         if allow.split(", ").any(|allowed| allowed == verb.as_str()) {
             return Ok(target);
         }
@@ -143,44 +157,47 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
             form: target.form(),
         })
     };
-    let core = |allow, method| Some(only(allow, Target::Core(method, None)));
-    let of_task = |allow, method, task: &str| Some(only(allow, Target::Core(method, Some(task.to_owned()))));
+    let core = |allow, method| Some(only(allow, Target::Core(method, Vec::new())));
+    let of_task =
+        |allow, method, task: &str| Some(only(allow, Target::Core(method, vec![("id", task.to_owned())])));
+    let configs = |method, task: &str| {
+        let named = vec![("taskId", task.to_owned())];
+        Some(only(READ_OR_ACT, Target::Core(method, named)))
+    };
+    let config = |method, task: &str, id: &str| {
+        let named = vec![("taskId", task.to_owned()), ("id", id.to_owned())];
+        Some(only(READ_OR_REMOVE, Target::Core(method, named)))
+    };
     match segments {
-        [".well-known", "agent-card.json"] => Some(only("GET, HEAD", Target::Card)),
-        [RPC] => Some(only("POST", Target::Rpc)),
-        ["message:send"] => core("POST", Method::SendMessage),
-        ["message:stream"] => core("POST", Method::SendStreamingMessage),
-        ["extendedAgentCard"] => core("GET", Method::GetExtendedAgentCard),
-        ["tasks"] => core("GET", Method::ListTasks),
+        [".well-known", "agent-card.json"] => Some(only(READ, Target::Card)),
+        [RPC] => Some(only(ACT, Target::Rpc)),
+        ["message:send"] => core(ACT, Method::SendMessage),
+        ["message:stream"] => core(ACT, Method::SendStreamingMessage),
+        ["extendedAgentCard"] => core(READ, Method::GetExtendedAgentCard),
+        ["tasks"] => core(READ, Method::ListTasks),
         ["tasks", task] => match task.rsplit_once(':') {
-            Some((task, "cancel")) => of_task("POST", Method::CancelTask, task),
-            Some((task, "subscribe")) => of_task("GET, POST", Method::SubscribeToTask, task),
-            _ => of_task("GET", Method::GetTask, task),
+            Some((task, "cancel")) => of_task(ACT, Method::CancelTask, task),
+            Some((task, "subscribe")) => of_task(READ_OR_ACT, Method::SubscribeToTask, task),
+            _ => of_task(READ, Method::GetTask, task),
         },
         ["tasks", task, "pushNotificationConfigs"] if *verb == Verb::POST => {
-            of_task("GET, POST", Method::CreateTaskPushNotificationConfig, task)
+            configs(Method::CreateTaskPushNotificationConfig, task)
         }
-        ["tasks", task, "pushNotificationConfigs"] => {
-            of_task("GET, POST", Method::ListTaskPushNotificationConfigs, task)
+        ["tasks", task, "pushNotificationConfigs"] => configs(Method::ListTaskPushNotificationConfigs, task),
+        ["tasks", task, "pushNotificationConfigs", id] if *verb == Verb::DELETE => {
+            config(Method::DeleteTaskPushNotificationConfig, task, id)
         }
-        ["tasks", task, "pushNotificationConfigs", _] if *verb == Verb::DELETE => {
-            of_task("GET, DELETE", Method::DeleteTaskPushNotificationConfig, task)
-        }
-        ["tasks", task, "pushNotificationConfigs", _] => {
-            of_task("GET, DELETE", Method::GetTaskPushNotificationConfig, task)
+        ["tasks", task, "pushNotificationConfigs", id] => {
+            config(Method::GetTaskPushNotificationConfig, task, id)
         }
         ["extensions", name, version, segment] => Some(only(
-            if segment.ends_with(":stream") {
-                "GET"
-            } else {
-                "POST"
-            },
+            if segment.ends_with(":stream") { READ } else { ACT },
             Target::Extension {
                 path: format!("extensions/{name}/{version}"),
                 segment: (*segment).to_owned(),
             },
         )),
-        ["operator", "v1", segment] => Some(only("POST", Target::Operator((*segment).to_owned()))),
+        ["operator", "v1", segment] => Some(only(ACT, Target::Operator((*segment).to_owned()))),
         _ => None,
     }
 }
@@ -189,73 +206,91 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
 mod tests {
     use super::*;
 
-    fn core(method: Method, task: Option<&str>, tenant: Option<&str>) -> Result<Route, NoRoute> {
-        let target = Target::Core(method, task.map(str::to_owned));
+    fn core(method: Method, named: &[(&'static str, &str)], tenant: Option<&str>) -> Result<Route, NoRoute> {
+        let named = named.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let target = Target::Core(method, named.collect());
         Ok(Route {
             tenant: tenant.map(str::to_owned),
             target,
         })
     }
 
+    const CONFIG: [(&str, &str); 2] = [("taskId", "t"), ("id", "c")];
+
     #[test]
     fn every_core_operation_has_its_path_with_and_without_a_tenant() {
-        for (verb, path, method, task) in [
-            (Verb::POST, "message:send", Method::SendMessage, None),
-            (Verb::POST, "message:stream", Method::SendStreamingMessage, None),
-            (Verb::GET, "tasks", Method::ListTasks, None),
-            (Verb::GET, "tasks/t-1", Method::GetTask, Some("t-1")),
-            (Verb::POST, "tasks/t-1:cancel", Method::CancelTask, Some("t-1")),
+        for (verb, path, method, named) in [
+            (Verb::POST, "message:send", Method::SendMessage, &[][..]),
+            (
+                Verb::POST,
+                "message:stream",
+                Method::SendStreamingMessage,
+                &[][..],
+            ),
+            (Verb::GET, "tasks", Method::ListTasks, &[][..]),
+            (Verb::GET, "tasks/t-1", Method::GetTask, &[("id", "t-1")]),
+            (
+                Verb::POST,
+                "tasks/t-1:cancel",
+                Method::CancelTask,
+                &[("id", "t-1")],
+            ),
             (
                 Verb::GET,
                 "tasks/t-1:subscribe",
                 Method::SubscribeToTask,
-                Some("t-1"),
+                &[("id", "t-1")],
             ),
             (
                 Verb::POST,
                 "tasks/t-1:subscribe",
                 Method::SubscribeToTask,
-                Some("t-1"),
+                &[("id", "t-1")],
             ),
             (
                 Verb::POST,
                 "tasks/t/pushNotificationConfigs",
                 Method::CreateTaskPushNotificationConfig,
-                Some("t"),
+                &[("taskId", "t")],
             ),
             (
                 Verb::GET,
                 "tasks/t/pushNotificationConfigs",
                 Method::ListTaskPushNotificationConfigs,
-                Some("t"),
+                &[("taskId", "t")],
             ),
             (
                 Verb::GET,
                 "tasks/t/pushNotificationConfigs/c",
                 Method::GetTaskPushNotificationConfig,
-                Some("t"),
+                &CONFIG,
             ),
             (
                 Verb::DELETE,
                 "tasks/t/pushNotificationConfigs/c",
                 Method::DeleteTaskPushNotificationConfig,
-                Some("t"),
+                &CONFIG,
             ),
-            (Verb::GET, "extendedAgentCard", Method::GetExtendedAgentCard, None),
+            (
+                Verb::GET,
+                "extendedAgentCard",
+                Method::GetExtendedAgentCard,
+                &[][..],
+            ),
         ] {
             assert_eq!(
                 route(&verb, &format!("/{path}")),
-                core(method, task, None),
+                core(method, named, None),
                 "{path}"
             );
             assert_eq!(
                 route(&verb, &format!("/{path}/")),
-                core(method, task, None),
+                core(method, named, None),
                 "{path}/"
             );
             assert_eq!(
                 route(&verb, &format!("/s1/{path}")),
-                core(method, task, Some("s1")),
+                core(method, named, Some("s1")),
                 "{path}"
             );
         }
@@ -282,15 +317,15 @@ mod tests {
     fn a_task_id_is_cut_at_the_last_colon_and_unescaped() {
         assert_eq!(
             route(&Verb::POST, "/tasks/a:b:cancel"),
-            core(Method::CancelTask, Some("a:b"), None)
+            core(Method::CancelTask, &[("id", "a:b")], None)
         );
         assert_eq!(
             route(&Verb::GET, "/tasks/a%2Fb%C3%A9"),
-            core(Method::GetTask, Some("a/bé"), None)
+            core(Method::GetTask, &[("id", "a/bé")], None)
         );
         assert_eq!(
             route(&Verb::GET, "/tasks/a:b"),
-            core(Method::GetTask, Some("a:b"), None)
+            core(Method::GetTask, &[("id", "a:b")], None)
         );
     }
 
@@ -310,16 +345,34 @@ mod tests {
             assert_eq!((none.refusal.status(), none.allow), (404, None), "{path}");
         }
         for (verb, path, allow) in [
-            (Verb::GET, "/message:send", "POST"),
-            (Verb::PUT, "/tasks", "GET"),
-            (Verb::DELETE, "/tasks/t", "GET"),
-            (Verb::GET, "/tasks/t:cancel", "POST"),
+            (Verb::GET, "/message:send", "POST, OPTIONS"),
+            (Verb::HEAD, "/message:send", "POST, OPTIONS"),
+            (Verb::PUT, "/tasks", "GET, HEAD, OPTIONS"),
+            (Verb::DELETE, "/tasks/t", "GET, HEAD, OPTIONS"),
+            (Verb::GET, "/tasks/t:cancel", "POST, OPTIONS"),
+            (Verb::PUT, "/tasks/t:subscribe", "GET, HEAD, POST, OPTIONS"),
+            (
+                Verb::PUT,
+                "/tasks/t/pushNotificationConfigs",
+                "GET, HEAD, POST, OPTIONS",
+            ),
+            (
+                Verb::POST,
+                "/tasks/t/pushNotificationConfigs/c",
+                "GET, HEAD, DELETE, OPTIONS",
+            ),
             (
                 Verb::PUT,
                 "/extensions/session-coordination/v1/requests:list",
-                "POST",
+                "POST, OPTIONS",
             ),
-            (Verb::POST, "/.well-known/agent-card.json", "GET, HEAD"),
+            (
+                Verb::POST,
+                "/extensions/session-coordination/v1/events:stream",
+                "GET, HEAD, OPTIONS",
+            ),
+            (Verb::GET, "/operator/v1/tasks:list", "POST, OPTIONS"),
+            (Verb::POST, "/.well-known/agent-card.json", "GET, HEAD, OPTIONS"),
         ] {
             let wrong = route(&verb, path).unwrap_err();
             assert_eq!(
@@ -327,6 +380,24 @@ mod tests {
                 (405, Some(allow)),
                 "{path}"
             );
+            let options = route(&Verb::OPTIONS, path).unwrap();
+            assert_eq!(options.target, Target::Options(allow), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_head_goes_where_a_get_does() {
+        for path in [
+            "/.well-known/agent-card.json",
+            "/tasks",
+            "/s1/tasks/t",
+            "/tasks/t:subscribe",
+            "/tasks/t/pushNotificationConfigs",
+            "/tasks/t/pushNotificationConfigs/c",
+            "/extendedAgentCard",
+            "/extensions/session-coordination/v1/events:stream",
+        ] {
+            assert_eq!(route(&Verb::HEAD, path), route(&Verb::GET, path), "{path}");
         }
     }
 }

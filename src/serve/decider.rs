@@ -39,6 +39,9 @@ pub trait State: Sized {
     /// Why it can't be: it is not the next one, or nothing that can be read. The state is what it was.
     fn apply(&mut self, commit: &Self::Commit) -> Result<(), String>;
 
+    /// When a notification is next due, where notifications are sent ([`deliver`](super::deliver)).
+    fn next_due(&self) -> Option<Timestamp>;
+
     /// A commit as a store keeps it.
     fn record(commit: &Self::Commit) -> Record;
 
@@ -218,6 +221,10 @@ impl State for Session {
         } else {
             Err(format!("commit {} does not follow {}", commit.seq, self.seq()))
         }
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.pushes().next_due()
     }
 
     fn record(commit: &Commit) -> Record {

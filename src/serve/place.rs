@@ -33,7 +33,7 @@ pub fn place<B>(desk: &Desk, request: &Request<B>) -> Place {
     };
     match (&route.target, route.tenant) {
         (Target::Card, Some(tenant)) => Place::Card(tenant),
-        (Target::Card, None) => Place::Anywhere,
+        (Target::Card, None) | (Target::Options(_), _) => Place::Anywhere,
         (Target::Operator(verb), _) if verb == CREATE_SESSION => {
             if desk.is_operator(read::bearer(request.headers())) {
                 Place::New
@@ -99,6 +99,7 @@ mod tests {
     fn what_no_session_has_a_say_in_is_answered_anywhere() {
         for (line, bearer) in [
             ("GET /.well-known/agent-card.json", None),
+            ("OPTIONS /s1/tasks", Some(OPERATOR)),
             ("GET /nothing", Some(OPERATOR)),
             ("DELETE /tasks", Some(OPERATOR)),
             ("GET /s1/tasks", None),

@@ -124,7 +124,7 @@ impl<S: State> Absent<S> {
 }
 
 /// The turn at a session: nobody else of this process sees or changes it meanwhile.
-pub(super) struct Seat<S> {
+pub(super) struct Seat<S = Session> {
     session_id: String,
     slot: Slot<S>,
     state: MutexGuardArc<Option<S>>,
@@ -191,6 +191,9 @@ impl<S: State> Seat<S> {
             CommitOutcome::Committed { compact } => {
                 *self.state = known.and_then(|mut session| session.apply(commit).is_ok().then_some(session));
                 host.bell().ring(&self.session_id, record.seq);
+                if let Some(at) = self.session().and_then(State::next_due) {
+                    host.due(&self.session_id, at).await;
+                }
                 // The commit is in whatever becomes of this; the next one asks for it again.
                 if compact && let Err(fault) = self.compact(host).await {
                     host.report(&fault);

@@ -110,6 +110,7 @@ impl Session {
                     .values_mut()
                     .filter(|it| it.participant_id == *participant_id);
                 theirs.for_each(|credential| credential.revoked_at = Some(at));
+                self.push_revoked(participant_id);
                 None
             }
             Event::MailPosted { mail, task_id } => {
@@ -225,6 +226,30 @@ impl Session {
             Event::ProposalDecided { proposal_id, ruling } => {
                 let step = self.step(commit);
                 self.knowledge.decide(proposal_id, ruling, step.by, step.at);
+                None
+            }
+            Event::PushConfigSet { record } => {
+                self.push_set(record, self.latest);
+                None
+            }
+            Event::PushConfigDeleted { task_id, config_id } => {
+                self.push_deleted(task_id, config_id);
+                None
+            }
+            Event::PushDelivered {
+                task_id,
+                config_id,
+                known,
+            } => {
+                self.push_delivered(task_id, config_id, *known, self.latest);
+                None
+            }
+            Event::PushFailed {
+                task_id,
+                config_id,
+                then,
+            } => {
+                self.push_failed(task_id, config_id, *then, self.latest);
                 None
             }
             // Said to whoever reads the log; nothing of the session follows from it.

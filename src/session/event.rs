@@ -13,6 +13,7 @@ use super::inbox::ItemState;
 use super::knowledge::{Proposal, Ruling};
 use super::participant::Participant;
 use super::presence::Presence;
+use super::push::{PushRecord, Then};
 use super::question::{Question, QuestionAnswer};
 use super::request::{Request, RequestChange};
 use super::task::{Choice, Ending, Gate, Mail, TaskRecord};
@@ -221,6 +222,36 @@ pub enum Event {
         task_id: String,
         /// By whom and why.
         ending: Ending,
+    },
+    /// A client wants to be notified of what becomes of its task. A config of the same id is no more.
+    PushConfigSet {
+        /// Where and since when.
+        record: Box<PushRecord>,
+    },
+    /// A client wants no more notifications by one of its configs.
+    PushConfigDeleted {
+        /// The task.
+        task_id: String,
+        /// The config.
+        config_id: String,
+    },
+    /// A webhook has taken what happened up to a change of its task.
+    PushDelivered {
+        /// The task.
+        task_id: String,
+        /// The config.
+        config_id: String,
+        /// The number of the change.
+        known: usize,
+    },
+    /// A webhook did not take the next change of its task.
+    PushFailed {
+        /// The task.
+        task_id: String,
+        /// The config.
+        config_id: String,
+        /// What is done about it.
+        then: Then,
     },
     /// A send was recorded under the client's own message id, so that a repeat finds it.
     SendRecorded {

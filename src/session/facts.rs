@@ -244,6 +244,7 @@ impl Session {
                 task.shown = shown;
                 task.follow(standing);
             }
+            self.push_look(&id, at);
         }
     }
 }

@@ -21,11 +21,13 @@ pub enum Kind {
     KnowledgeEntries,
     /// Proposals for the knowledge that nobody has decided about.
     PendingProposals,
+    /// Push notification configs of one task.
+    PushConfigs,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Participants,
         Self::LiveClaims,
         Self::OpenRequests,
@@ -34,6 +36,7 @@ impl Kind {
         Self::WorkstreamEvidence,
         Self::KnowledgeEntries,
         Self::PendingProposals,
+        Self::PushConfigs,
     ];
 
     /// What a refusal calls it.
@@ -48,6 +51,7 @@ impl Kind {
             Self::WorkstreamEvidence => "workstream evidence",
             Self::KnowledgeEntries => "knowledge entries",
             Self::PendingProposals => "pending proposals",
+            Self::PushConfigs => "push configs",
         }
     }
 
@@ -70,6 +74,7 @@ pub struct SessionLimits {
     pub workstream_evidence: usize,
     pub knowledge_entries: usize,
     pub pending_proposals: usize,
+    pub push_configs: usize,
 }
 
 impl Default for SessionLimits {
@@ -83,6 +88,7 @@ impl Default for SessionLimits {
             workstream_evidence: 1_000,
             knowledge_entries: 1_000,
             pending_proposals: 200,
+            push_configs: 10,
         }
     }
 }
@@ -100,6 +106,7 @@ impl SessionLimits {
             Kind::WorkstreamEvidence => self.workstream_evidence,
             Kind::KnowledgeEntries => self.knowledge_entries,
             Kind::PendingProposals => self.pending_proposals,
+            Kind::PushConfigs => self.push_configs,
         }
     }
 
@@ -113,6 +120,7 @@ impl SessionLimits {
             Kind::WorkstreamEvidence => &mut self.workstream_evidence,
             Kind::KnowledgeEntries => &mut self.knowledge_entries,
             Kind::PendingProposals => &mut self.pending_proposals,
+            Kind::PushConfigs => &mut self.push_configs,
         }
     }
 

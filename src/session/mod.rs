@@ -20,6 +20,7 @@ pub mod limits;
 pub mod page;
 pub mod participant;
 pub mod presence;
+pub mod push;
 pub mod question;
 pub mod request;
 mod summary;
@@ -45,6 +46,7 @@ use inbox::Inbox;
 use knowledge::Knowledge;
 use participant::Participant;
 use presence::Presence;
+use push::Pushes;
 use question::Question;
 use request::Request;
 use task::{Mail, TaskRecord};
@@ -121,6 +123,7 @@ pub struct Session {
     inbox: Inbox,
     workstreams: Workstreams,
     knowledge: Knowledge,
+    pushes: Pushes,
     mail: BTreeMap<String, Mail>,
     /// By client, then by the message id it chose.
     sends: BTreeMap<String, BTreeMap<String, SendRecord>>,
@@ -139,6 +142,7 @@ impl Session {
         session.claims.derive(session.latest);
         session.inbox.derive();
         session.workstreams.derive();
+        session.pushes.derive();
         let open = session.requests.values().filter(|one| !one.state.is_closed());
         session.open_requests = open.count();
         Ok(session)
@@ -245,6 +249,16 @@ impl Session {
         self.tasks
             .get(task_id)
             .filter(|task| Self::may_see(task, caller))
+            .ok_or_else(|| Refusal::task_not_found(task_id))
+    }
+
+    /// A task that the caller opened.
+    ///
+    /// # Errors
+    /// As for [`visible_task`](Self::visible_task): a task that the caller may only see is not told from another's.
+    pub fn own_task(&self, task_id: &str, caller: &Caller) -> Result<&TaskRecord, Refusal> {
+        let task = self.task(task_id);
+        task.filter(|task| task.opened_by == caller.participant_id)
             .ok_or_else(|| Refusal::task_not_found(task_id))
     }
 

@@ -106,17 +106,23 @@ impl Bench {
     pub fn with_limits(settings: &[&str]) -> Self {
         let mut limits = SessionLimits::default();
         settings.iter().for_each(|setting| limits.set(setting).unwrap());
+        Self::with(|config| config.limits = limits)
+    }
+
+    /// A desk whose settings are changed like this.
+    pub fn with(change: impl FnOnce(&mut Config)) -> Self {
         let host = TestHost {
             store: HeadSwap::new(Memory::default()),
             sessions: Sessions::new(),
             now: Cell::new(1_784_250_000_000),
             drawn: Cell::new(0),
         };
-        let config = Config {
+        let mut config = Config {
             operator_token: Some(OPERATOR.into()),
-            limits,
+            card_modified: Some(Timestamp::from_millis(1_784_250_000_000)),
             ..Config::default()
         };
+        change(&mut config);
         let desk = Desk::new(config).unwrap();
         let mut bench = Self {
             host,
@@ -132,6 +138,13 @@ impl Bench {
         bench.member = bench.admit("member");
         bench.client = bench.admit("client");
         bench
+    }
+
+    /// The same session behind a desk with other settings.
+    pub fn reconfigure(&mut self, change: impl FnOnce(&mut Config)) {
+        let mut config = self.desk.config().clone();
+        change(&mut config);
+        self.desk = Desk::new(config).unwrap();
     }
 
     /// A token of a new participant.
@@ -174,7 +187,7 @@ impl Bench {
             headers: headers
                 .map(|(name, value)| (name.to_string(), value.to_str().unwrap().into()))
                 .collect(),
-            // A stream has no body of its own, and a 204 none at all.
+            // A stream has no body of its own, and some answers have none.
             body: match response.into_body().into_whole() {
                 Some(body) if !body.is_empty() => serde_json::from_slice(&body).unwrap(),
                 _ => Value::Null,

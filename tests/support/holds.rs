@@ -28,6 +28,7 @@ pub fn check(play: &Play, at: Timestamp) {
     }
     check_workstreams(session);
     check_knowledge(session);
+    check_pushes(session);
     let open = session.requests().filter(|it| !it.state_at(play.now).is_closed());
     assert_eq!(session.open_request_count(play.now), open.count());
     for request in session.requests() {
@@ -60,6 +61,19 @@ pub fn check(play: &Play, at: Timestamp) {
             .is_some_and(|ending| ending.by != task.opened_by);
         if !within {
             assert_eq!(task.shown.text, projection.text, "{task:?}");
+        }
+    }
+}
+
+/// Whatever a webhook lacks is due, unless it was given up.
+fn check_pushes(session: &Session) {
+    for task in session.tasks() {
+        let changes = task.changes.len();
+        for record in session.pushes().of_task(&task.task_id) {
+            assert!(record.known <= changes, "{record:?}");
+            let lacks = record.known < changes && record.given_up_at.is_none();
+            assert!(!lacks || record.due.is_some(), "{record:?}");
+            assert!(record.given_up_at.is_none() || record.due.is_none(), "{record:?}");
         }
     }
 }

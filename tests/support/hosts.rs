@@ -20,7 +20,9 @@ pub const WORK: &str = "https://dispatch.foo/a2a/ext/work/v1";
 /// What all hosts of a test share: the time, and the source of randomness.
 pub struct World {
     pub now: Cell<i64>,
-    drawn: Cell<u64>,
+    /// How far the time goes on with each request, in milliseconds.
+    pub step: i64,
+    pub drawn: Cell<u64>,
     pub desk: Desk,
 }
 
@@ -32,6 +34,7 @@ impl World {
         };
         Self {
             now: Cell::new(1_784_250_000_000),
+            step: 1,
             drawn: Cell::new(0),
             desk: Desk::new(config).unwrap(),
         }
@@ -57,7 +60,7 @@ impl<'a, S: Store> Process<'a, S> {
     }
 
     pub async fn call(&self, method: &str, path: &str, token: &str, extensions: &str, body: &Value) -> Reply {
-        self.world.now.set(self.world.now.get() + 1);
+        self.world.now.set(self.world.now.get() + self.world.step);
         let mut request = Request::builder()
             .method(method)
             .uri(path)
@@ -187,15 +190,7 @@ pub async fn settle<S: Store>(host: &Process<'_, S>, members: usize, clients: us
     };
     for index in 0..members + clients {
         let role = if index < members { "member" } else { "client" };
-        let added = host
-            .operate(
-                &owner,
-                "participants:add",
-                &json!({"displayName": role, "role": role}),
-            )
-            .await
-            .ok();
-        let token = added["token"].as_str().unwrap().to_owned();
+        let token = admit(host, &owner, role).await;
         if index < members {
             &mut tokens.members
         } else {
@@ -204,6 +199,13 @@ pub async fn settle<S: Store>(host: &Process<'_, S>, members: usize, clients: us
         .push(token);
     }
     tokens
+}
+
+/// A token of a new participant.
+pub async fn admit<S: Store>(host: &Process<'_, S>, owner: &str, role: &str) -> String {
+    let body = json!({"displayName": role, "role": role});
+    let added = host.operate(owner, "participants:add", &body).await.ok();
+    added["token"].as_str().unwrap().to_owned()
 }
 
 pub async fn yield_once() {

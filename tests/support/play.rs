@@ -8,11 +8,12 @@ use a2a_edge::dispatch::work::Priority;
 use a2a_edge::refusal::Refusal;
 use a2a_edge::session::claim::ClaimType;
 use a2a_edge::session::decide::{
-    Action, Decided, NewClaim, NewDecision, NewPresence, NewQuestion, NewRequest, NewStatus,
+    Action, Decided, NewClaim, NewDecision, NewPresence, NewPush, NewQuestion, NewRequest, NewStatus,
 };
 use a2a_edge::session::inbox::ItemState;
 use a2a_edge::session::participant::Kind as Being;
 use a2a_edge::session::presence::{Client, PresenceState};
+use a2a_edge::session::push::{Landed, Outcome, Place};
 use a2a_edge::session::request::Stage;
 use a2a_edge::session::{
     Answer, Caller, Command, Commit, Context, Idempotency, NewSession, Role, Session, SessionLimits, Token,
@@ -107,12 +108,32 @@ impl Play {
             self.commits.push(commit.clone());
         }
         if let Answer::Object(answer) = &decided.answer
-            && let Some(token) = answer["token"].as_str()
+            && let Some(token) = answer["token"].as_str().and_then(Token::parse)
         {
-            let token = Token::parse(token).unwrap();
             // A repeat gives the token again, of somebody who may be out by now.
             self.callers.extend(self.session.authenticate(&token));
         }
+    }
+
+    /// What comes of sending what is due.
+    pub fn land(&mut self) -> Option<Commit> {
+        let due: Vec<Place> = self.session.pushes().due(self.now).collect();
+        let mut landed = Vec::new();
+        for place in due {
+            let known = self.session.pushes().at(&place).unwrap().known;
+            let changes = self.session.task(&place.task_id).unwrap().changes.len();
+            let outcomes = [Outcome::Taken, Outcome::Taken, Outcome::Failed, Outcome::Refused];
+            landed.push(Landed {
+                place,
+                known: known + self.random.below(changes.saturating_sub(known) + 1),
+                outcome: *self.random.pick(&outcomes),
+            });
+        }
+        let entropy = self.entropy();
+        let commit = self.session.land(&landed, self.now, entropy)?;
+        assert!(self.session.apply(&commit), "a decided commit is the next one");
+        self.commits.push(commit.clone());
+        Some(commit)
     }
 
     /// Lets some time pass: mostly little, now and then enough for requests to expire or keys to be forgotten.
@@ -180,7 +201,7 @@ impl Play {
 
     /// Who says what next.
     pub fn draw(&mut self) -> (usize, Command, Option<Idempotency>) {
-        let (caller, command) = match self.random.below(46) {
+        let (caller, command) = match self.random.below(49) {
             0..=5 => {
                 let client = self.with_role(Role::Client);
                 (client, Command::Send(Box::new(self.send(client))))
@@ -215,6 +236,10 @@ impl Play {
                 let client = self.somebody(Role::Client);
                 let task_id = self.task_id();
                 (client, Command::CancelTask { task_id })
+            }
+            46..=48 => {
+                let client = self.somebody(Role::Client);
+                (client, self.push_config())
             }
             24 => {
                 let owner = self.somebody(Role::Owner);
@@ -274,6 +299,27 @@ impl Play {
             task_id,
             choice: choice.into(),
             reason: self.text(),
+        }
+    }
+
+    /// A config of few ids, so that they are set again and deleted.
+    fn push_config(&mut self) -> Command {
+        let task_id = self.task_id();
+        if self.random.one_in(3) {
+            let config_id = format!("c-{}", self.random.below(3));
+            return Command::DeletePushConfig { task_id, config_id };
+        }
+        let new = Box::new(self.new_push());
+        Command::SetPushConfig { task_id, new }
+    }
+
+    pub fn new_push(&mut self) -> NewPush {
+        NewPush {
+            config_id: (!self.random.one_in(4)).then(|| format!("c-{}", self.random.below(3))),
+            url: "https://client.example/hook".into(),
+            token: self.random.one_in(2).then(|| "t".into()),
+            authentication: None,
+            extensions: vec![WORK_URI.into()],
         }
     }
 

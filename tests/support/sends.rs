@@ -47,6 +47,7 @@ impl Play {
                 .random
                 .one_in(3)
                 .then(|| format!("print-{}", self.random.below(2))),
+            push: self.random.one_in(3).then(|| self.new_push()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The desk in this process, as a place where stories play.
 
+use a2a_edge::guard::Reach;
 use a2a_edge::serve::{Body, Desk, Host, Sessions, Stream, handle};
 use a2a_edge::time::Timestamp;
 use a2a_edge_stories::{Chunks, Opened, Target};
@@ -15,7 +16,7 @@ pub struct StoryBench {
 
 impl StoryBench {
     pub fn new() -> Self {
-        let bench = Bench::new();
+        let bench = Bench::with(|config| config.webhooks = Some(Reach::Public));
         let base = bench.desk.config().base_url.clone();
         Self { bench, base }
     }

@@ -10,6 +10,7 @@ use futures_util::stream::unfold;
 use http::{Request, Response};
 use serde_json::json;
 
+use crate::delivery::Schedule;
 use crate::failure::Failure;
 use crate::server::log::{self, Level, Log};
 use crate::server::{Body, Handler, LocalBell};
@@ -21,6 +22,7 @@ pub struct Native {
     store: Embedded,
     bell: LocalBell,
     sessions: Sessions,
+    schedule: Schedule,
     log: Log,
 }
 
@@ -36,6 +38,7 @@ impl Native {
             store,
             bell: LocalBell::default(),
             sessions: Sessions::new(),
+            schedule: Schedule::default(),
             log,
         })
     }
@@ -56,6 +59,27 @@ impl Native {
     /// Answers those who wait with what there is: the server is about to end.
     pub fn close(&self) {
         self.bell.close();
+        self.schedule.wake();
+    }
+
+    /// The desk.
+    #[must_use]
+    pub const fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// When notifications are due.
+    #[must_use]
+    pub const fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// The ids of all sessions.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub async fn stored_sessions(&self) -> Result<Vec<String>, StoreError> {
+        self.store.sessions().await
     }
 }
 
@@ -91,6 +115,10 @@ impl Host for Native {
 
     fn is_closing(&self) -> bool {
         self.bell.is_closed()
+    }
+
+    async fn due(&self, session_id: &str, at: Timestamp) {
+        self.schedule.put(session_id, at);
     }
 
     fn report(&self, fault: &StoreError) {

@@ -140,6 +140,15 @@ impl Embedded {
         self.transactions.load(Ordering::Relaxed)
     }
 
+    /// The ids of all sessions, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As for reading a session.
+    pub async fn sessions(&self) -> Result<Vec<String>, StoreError> {
+        self.read(tables::sessions).await
+    }
+
     async fn write(&self, session: &str, change: Change) -> Answer {
         let (answer, answered) = oneshot::channel();
         let write = Write {

@@ -425,9 +425,10 @@ fn long_lists_are_read_page_by_page() {
         desk.run_as("client", &["send", "--handoff", title]).ended(0);
     }
     let first = desk.run_as("client", &["task", "list", "--limit", "1"]).ended(0);
-    let page = first.out.split("--page ").nth(1).unwrap().trim().to_owned();
+    let page = first.out.split("--page=").nth(1).unwrap().trim().to_owned();
+    let page = format!("--page={page}");
     let second = desk
-        .run_as("client", &["task", "list", "--limit", "1", "--page", &page])
+        .run_as("client", &["task", "list", "--limit", "1", &page])
         .ended(0);
     assert!(!second.out.contains("--page"), "{second:?}");
     let ids = [&first, &second].map(|said| said.out.lines().nth(1).and_then(|line| line.split(' ').next()));

@@ -84,6 +84,11 @@ impl State for Session {
         Self::apply(self, &commit.bytes)
     }
 
+    /// Nobody here would send them: an instance ends when it has nothing to do.
+    fn next_due(&self) -> Option<Timestamp> {
+        None
+    }
+
     fn record(commit: &Record) -> Record {
         commit.clone()
     }

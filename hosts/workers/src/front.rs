@@ -40,7 +40,7 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
         desk: &desk,
         id: &id,
     };
-    let answer = match front.answer(request, &place, session.as_deref()).await {
+    let answer = match front.answer(request, &head, &place, session.as_deref()).await {
         Ok(answer) => answer,
         Err(error) => {
             console_error!(
@@ -74,7 +74,13 @@ struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
-    async fn answer(&self, request: Request, place: &Place, session: Option<&str>) -> Result<Response> {
+    async fn answer(
+        &self,
+        request: Request,
+        head: &http::Request<()>,
+        place: &Place,
+        session: Option<&str>,
+    ) -> Result<Response> {
         let Some(session) = session else {
             return exchange::answer(&Rc::new(Front::new()), self.desk, request).await;
         };
@@ -88,11 +94,13 @@ impl Dispatch<'_> {
         }
         let directory = Directory::new(self.env);
         if matches!(place, Place::Card(_)) && directory.knows(session).await {
-            return exchange::outward(a2a_edge::exchange::card(self.desk, Some(session)), self.id);
+            let card = a2a_edge::exchange::card(self.desk, Some(session), head);
+            return exchange::outward(card, self.id);
         }
         let answer = ask.await?;
-        // Only the object says that a session exists, so only its word is written down.
-        if answer.status_code() == 200 {
+        // Only the object says that a session exists, so only its word is written down: a card, or that the client's
+        // still holds.
+        if matches!(answer.status_code(), 200 | 304) {
             self.context.wait_until(directory.tell(session.to_owned()));
         }
         Ok(answer)

@@ -4,11 +4,13 @@
 //! session's object; what no session has a say in it answers itself. `docs/workers.md` tells the rest, and `entry.js`
 //! stands between the platform and this module.
 
+mod alarm;
 mod bell;
 mod directory;
 mod exchange;
 mod front;
 mod object;
+mod outbound;
 mod settings;
 mod store;
 

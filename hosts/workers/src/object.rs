@@ -10,7 +10,9 @@ use worker::{
     DurableObject, Env, Request, Response, Result, State, console_error, durable_object, wasm_bindgen,
 };
 
+use crate::alarm::Alarm;
 use crate::bell::ObjectBell;
+use crate::outbound::Webhooks;
 use crate::store::ObjectStore;
 use crate::{exchange, settings};
 
@@ -24,6 +26,7 @@ pub struct Session {
 /// Where the session is: what its streams hold on to.
 struct Place {
     id: String,
+    alarm: Rc<Alarm>,
     store: ObjectStore,
     bell: ObjectBell,
     sessions: Sessions,
@@ -32,10 +35,12 @@ struct Place {
 impl DurableObject for Session {
     fn new(state: State, env: Env) -> Self {
         crate::hush_panics();
-        let id = state.id().name().unwrap_or_default();
+        let alarm = Rc::new(Alarm::new(state.storage()));
+        let store = ObjectStore::new(state.storage(), state.id().name(), Rc::clone(&alarm));
         let place = Place {
-            store: ObjectStore::new(state.storage(), &id),
-            id,
+            id: store.session().to_owned(),
+            alarm,
+            store,
             bell: ObjectBell::default(),
             sessions: Sessions::new(),
         };
@@ -54,10 +59,26 @@ impl DurableObject for Session {
 
     /// Does what was put off. A failure is thrown, for the platform tries an alarm again that did.
     async fn alarm(&self) -> Result<Response> {
-        serve::compact(self.place.as_ref(), &self.place.id)
-            .await
-            .map_err(|fault| worker::Error::RustError(fault.to_string()))?;
+        let done = self.place.catch_up(&self.env).await;
+        done.map_err(worker::Error::RustError)?;
         Response::empty()
+    }
+}
+
+impl Place {
+    /// Compacts the session where that is wanted, and sends the notifications that are due.
+    async fn catch_up(&self, env: &Env) -> std::result::Result<(), String> {
+        self.alarm.rung();
+        let told = |fault: StoreError| fault.to_string();
+        if self.store.wants_compaction().map_err(told)? {
+            serve::compact(self, &self.id).await.map_err(told)?;
+        }
+        let desk = settings::last_desk(env)?;
+        let sent = serve::deliver(self, &desk, &Webhooks, &self.id).await;
+        if let Some(at) = sent.map_err(told)?.due {
+            self.alarm.ring_by(at).await;
+        }
+        Ok(())
     }
 }
 
@@ -87,6 +108,10 @@ impl Host for Place {
 
     fn session_to_create(&self) -> Option<String> {
         Some(self.id.clone())
+    }
+
+    async fn due(&self, _session_id: &str, at: Timestamp) {
+        self.alarm.ring_by(at).await;
     }
 
     fn report(&self, fault: &StoreError) {

@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use a2a_edge::desk::settings::NAMES;
 use a2a_edge::serve::{Config, ConfigError, Desk};
+use a2a_edge::time::Timestamp;
+use serde_json::Value;
 use worker::{Env, Url};
 
 /// What every variable's name begins with; the rest is a setting's name in capitals.
@@ -13,6 +15,12 @@ const PREFIX: &str = "A2A_EDGE_";
 const OPERATOR_TOKEN: &str = "operator_token";
 /// Where clients reach the agent; the origin of each request unless it is set.
 const BASE_URL: &str = "base_url";
+/// When the agent's card last changed; the time of the deployment unless it is set.
+const CARD_MODIFIED: &str = "card_modified";
+/// Whether the agent offers push notifications; it does unless it is set.
+const PUSH: &str = "push";
+/// The binding that tells which deployment this is.
+const DEPLOYMENT: &str = "CF_VERSION_METADATA";
 
 thread_local! {
     /// The desk of the last request, and the origin that it was made for: as a rule there is only one.
@@ -39,16 +47,44 @@ pub fn desk(env: &Env, url: &Url) -> Result<Rc<Desk>, String> {
     Ok(desk)
 }
 
+/// The desk for what no request asks for: the last one's, or one that nobody sees the address of.
+///
+/// # Errors
+/// As for [`desk`].
+pub fn last_desk(env: &Env) -> Result<Rc<Desk>, String> {
+    let known = DESK.with_borrow(|desk| desk.as_ref().map(|(_, desk)| Rc::clone(desk)));
+    match known {
+        Some(desk) => Ok(desk),
+        None => {
+            let config = config(env, "https://session.invalid")?;
+            Desk::new(config)
+                .map(Rc::new)
+                .map_err(|error| by_variable(&error))
+        }
+    }
+}
+
 fn config(env: &Env, origin: &str) -> Result<Config, String> {
     if set(env, OPERATOR_TOKEN).is_none() {
         let rule = "expected a secret: set it with `npx wrangler secret put`";
         return Err(format!("{}: {rule}", variable(OPERATOR_TOKEN)));
     }
     let config = Config::from_texts(|name| {
-        let text = set(env, name);
-        text.or_else(|| (name == BASE_URL).then(|| origin.to_owned()))
+        set(env, name).or_else(|| match name {
+            BASE_URL => Some(origin.to_owned()),
+            CARD_MODIFIED => deployed(env),
+            PUSH => Some("on".to_owned()),
+            _ => None,
+        })
     });
     config.map_err(|error| by_variable(&error))
+}
+
+/// When the deployment was made, if the platform tells a time.
+fn deployed(env: &Env) -> Option<String> {
+    let deployment = env.object_var::<Value>(DEPLOYMENT).ok()?;
+    let time = deployment.get("timestamp")?.as_str()?;
+    time.parse::<Timestamp>().ok().map(|time| time.to_string())
 }
 
 /// The text of a setting's variable or secret; an empty one is as good as none.
@@ -64,8 +100,7 @@ fn variable(setting: &str) -> String {
 
 /// A setting at fault, by the variable that gave it.
 fn by_variable(error: &ConfigError) -> String {
-    let known = NAMES.contains(&error.setting);
-    let place = if known {
+    let place = if NAMES.contains(&error.setting) {
         variable(error.setting)
     } else {
         error.setting.to_owned()

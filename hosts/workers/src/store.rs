@@ -6,11 +6,14 @@
 
 use std::cell::Cell;
 use std::fmt::Display;
-use std::time::Duration;
+use std::rc::Rc;
 
+use a2a_edge::session::{Commit, Event};
 use a2a_edge::store::{CommitOutcome, Loaded, Record, Snapshot, Store, StoreError};
 use serde_json::json;
-use worker::{SqlStorageValue as Sql, Storage, console_log, console_warn};
+use worker::{SqlStorageValue as Sql, Storage, console_log};
+
+use crate::alarm::Alarm;
 
 /// All pieces of a commit are there, or none; of a snapshot, `last` marks the piece that makes it whole.
 const TABLES: [&str; 2] = [
@@ -24,8 +27,8 @@ const TABLES: [&str; 2] = [
 const WORTH_A_SNAPSHOT: u64 = 64 << 10;
 /// The longest piece, in bytes; the platform takes rows of up to 2 MB.
 const PIECE: usize = 1 << 20;
-/// How long compaction is put off, so that a burst of commits is compacted once.
-const PUT_OFF: Duration = Duration::from_secs(1);
+/// How long compaction is put off, in milliseconds, so that a burst of commits is compacted once.
+const PUT_OFF_MS: i64 = 1_000;
 
 /// What would otherwise be counted before every commit.
 #[derive(Clone, Copy, Debug)]
@@ -38,26 +41,52 @@ struct Head {
     snapshot: u64,
 }
 
+impl Head {
+    fn wants_compaction(self) -> bool {
+        self.fresh > WORTH_A_SNAPSHOT.max(self.snapshot)
+    }
+}
+
 /// The storage of one object, and so of one session.
 pub struct ObjectStore {
     storage: Storage,
     session: String,
     /// `None`: it is read when it is needed.
     head: Cell<Option<Head>>,
-    /// Whether an alarm is known to be set.
-    alarmed: Cell<bool>,
+    alarm: Rc<Alarm>,
 }
 
 type Done<T> = Result<T, StoreError>;
 
 impl ObjectStore {
-    pub fn new(storage: Storage, session: &str) -> Self {
-        Self {
+    /// The storage of the session of this name. An object that its alarm wakes may not be told its name; then it is
+    /// the session that is in it.
+    pub fn new(storage: Storage, name: Option<String>, alarm: Rc<Alarm>) -> Self {
+        let mut store = Self {
             storage,
-            session: session.to_owned(),
+            session: String::new(),
             head: Cell::new(None),
-            alarmed: Cell::new(false),
+            alarm,
+        };
+        store.session = name.or_else(|| store.found()).unwrap_or_default();
+        store
+    }
+
+    /// The session that is kept here: its first commit says so.
+    fn found(&self) -> Option<String> {
+        if !self.exists("").ok()? {
+            return None;
         }
+        let first = self.records(0, 1).ok()?.into_iter().next()?;
+        match Commit::read(&first.bytes).ok()?.events.into_iter().next()? {
+            Event::SessionCreated { session_id, .. } => Some(session_id),
+            _ => None,
+        }
+    }
+
+    /// The session.
+    pub fn session(&self) -> &str {
+        &self.session
     }
 
     /// Runs a statement to its end and gives its rows.
@@ -168,18 +197,15 @@ impl ObjectStore {
         Ok(Snapshot { seq, bytes })
     }
 
-    /// Sets the alarm that compacts, once replaying has become more work than reading the last snapshot.
+    /// Whether replaying has become more work than reading the last snapshot.
+    pub fn wants_compaction(&self) -> Done<bool> {
+        Ok(self.head(&self.session)?.is_some_and(Head::wants_compaction))
+    }
+
+    /// Sees to it that the session is compacted soon, where that is wanted.
     async fn put_off_compaction(&self) {
-        let due = |head: Head| head.fresh > WORTH_A_SNAPSHOT.max(head.snapshot);
-        if self.alarmed.get() || !self.head.get().is_some_and(due) {
-            return;
-        }
-        self.alarmed.set(true);
-        // The commit is in whatever becomes of this; the next one sets it again.
-        if let Err(error) = self.storage.set_alarm(PUT_OFF).await {
-            self.alarmed.set(false);
-            let line = json!({"event": "alarm", "session": self.session, "why": error.to_string()});
-            console_warn!("{line}");
+        if self.head.get().is_some_and(Head::wants_compaction) {
+            self.alarm.ring_by(crate::now().plus_millis(PUT_OFF_MS)).await;
         }
     }
 }
@@ -243,7 +269,6 @@ impl Store for ObjectStore {
     }
 
     async fn compact(&self, session: &str, snapshot: &Snapshot) -> Done<()> {
-        self.alarmed.set(false);
         let kept = match self.head(session)? {
             None => return Ok(()),
             Some(head) if snapshot.seq > head.seq => return Ok(()),

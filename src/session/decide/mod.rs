@@ -7,6 +7,7 @@ mod inbox;
 mod judge;
 mod knowledge;
 mod presence;
+mod push;
 mod questions;
 mod requests;
 mod send;
@@ -20,6 +21,7 @@ pub use claims::{NewClaim, named};
 pub use decisions::NewDecision;
 pub use knowledge::{NewProposal, Verdict};
 pub use presence::{NewPresence, NewStatus};
+pub use push::NewPush;
 pub use questions::NewQuestion;
 pub use requests::{Action, NewRequest};
 pub use send::{Opening, Send};
@@ -47,6 +49,20 @@ pub enum Command {
     CancelTask {
         /// Which.
         task_id: String,
+    },
+    /// The client of a task wants to be notified of what becomes of it.
+    SetPushConfig {
+        /// The task.
+        task_id: String,
+        /// Where.
+        new: Box<NewPush>,
+    },
+    /// The client of a task wants no more of such notifications.
+    DeletePushConfig {
+        /// The task.
+        task_id: String,
+        /// Which.
+        config_id: String,
     },
     /// Somebody is to take part. Owners and admins only.
     AddParticipant {
@@ -415,6 +431,8 @@ impl Draft<'_> {
         match command {
             Command::Send(send) => self.send(send),
             Command::CancelTask { task_id } => self.cancel_task(task_id),
+            Command::SetPushConfig { task_id, new } => self.set_push_of(task_id, new),
+            Command::DeletePushConfig { task_id, config_id } => self.delete_push(task_id, config_id),
             Command::AddParticipant {
                 display_name,
                 kind,

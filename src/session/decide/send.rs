@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::requests::NewRequest;
-use super::{Answer, Draft};
+use super::{Answer, Draft, NewPush};
 use crate::a2a::Message;
 use crate::dispatch::draft::Draft as WorkDraft;
 use crate::dispatch::envelope::{Kind, RefType, Reference};
@@ -60,6 +60,8 @@ pub struct Send {
     /// SHA-256 of the request's canonical form when a repeat is to be recognised by its message id; then a
     /// conversation must also be one that the client has.
     pub fingerprint: Option<String>,
+    /// Where its author wants to be notified of what becomes of the task; of no use where there is none.
+    pub push: Option<NewPush>,
 }
 
 fn forbidden(index: usize) -> Refusal {
@@ -273,8 +275,17 @@ impl Draft<'_> {
                 self.push(Event::RequestCreated { request });
             }
         }
+        self.notify_of(send, &task_id, 0)?;
         self.record_send(send, Some(task_id.clone()), mail_id);
         Ok(Answer::Task(task_id))
+    }
+
+    /// Notifies the author of a message of what follows the changes `known` of its task.
+    fn notify_of(&mut self, send: &Send, task_id: &str, known: usize) -> Result<(), Refusal> {
+        match &send.push {
+            Some(new) => self.set_push(task_id, known, new).map(drop),
+            None => Ok(()),
+        }
     }
 
     fn request_of_ask(&mut self, root: &Mail, task_id: &str) -> Result<Request, Refusal> {
@@ -389,6 +400,10 @@ impl Draft<'_> {
             });
             self.client_answers(&question.id, &send.body, send.choice.as_deref());
         }
+        if send.push.is_some() {
+            self.session.own_task(task_id, self.caller())?;
+        }
+        self.notify_of(send, task_id, task.changes.len())?;
         self.record_send(send, Some(task_id.to_owned()), mail_id);
         Ok(Answer::Task(task_id.to_owned()))
     }

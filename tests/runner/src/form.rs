@@ -108,6 +108,7 @@ pub(crate) fn form(object: &Map<String, Value>) -> Result<Option<Form<'_>>, Stri
         ("$time", Value::String(name)) => Some(Form::Bind(Kind::Time, name)),
         ("$token", Value::String(name)) => Some(Form::Bind(Kind::Token, name)),
         ("$page", Value::String(name)) => Some(Form::Bind(Kind::Page, name)),
+        ("$text", Value::String(name)) => Some(Form::Bind(Kind::Text, name)),
         ("$some", Value::String(kind)) => Kind::of(kind).map(Form::Some),
         ("$after", Value::Array(of)) => match of.as_slice() {
             [Value::String(name), seconds] => seconds.as_i64().map(|seconds| Form::After(name, seconds)),

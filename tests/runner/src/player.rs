@@ -250,7 +250,8 @@ fn compare(matching: &mut Matching<'_>, step: &Step, answer: &Response<Vec<u8>>)
             "content-type" if body.is_some() => Some(content_type(path)),
             _ => None,
         };
-        let expected = expect.headers.get(name).map(String::as_str).or(usual);
+        let usual = usual.map(Value::from);
+        let expected = expect.headers.get(name).or(usual.as_ref());
         transcript.push_str(&compare_header(matching, name, expected, answer.headers()));
     }
     // Over HTTP the answer to a HEAD has no body, whatever the desk said.
@@ -292,7 +293,7 @@ fn compare_stream(matching: &mut Matching<'_>, name: &str, reader: &mut Reader<'
 fn compare_header(
     matching: &mut Matching<'_>,
     name: &str,
-    expected: Option<&str>,
+    expected: Option<&Value>,
     headers: &HeaderMap,
 ) -> String {
     let came: Vec<_> = headers
@@ -301,17 +302,18 @@ fn compare_header(
         .map(|value| String::from_utf8_lossy(value.as_bytes()))
         .collect();
     let came = (!came.is_empty()).then(|| came.join(", "));
-    let written = match expected
-        .map(|template| matching.names.write(template))
-        .transpose()
-    {
-        Ok(written) => written,
-        Err(rule) => Some(rule),
-    };
-    if written != came {
-        matching.differ(&format!("header {name}"), expected.map(str::to_owned), came);
+    let place = format!("header {name}");
+    match (expected, came) {
+        (None, None) => String::new(),
+        (Some(expected), Some(came)) => match matching.value(&place, expected, &Value::String(came)) {
+            Value::String(named) => format!("< {name}: {named}\n"),
+            _ => String::new(),
+        },
+        (expected, came) => {
+            matching.differ(&place, expected.map(Value::to_string), came);
+            String::new()
+        }
     }
-    expected.map_or(String::new(), |expected| format!("< {name}: {expected}\n"))
 }
 
 fn compare_body(matching: &mut Matching<'_>, expected: Option<&Value>, came: &[u8]) -> String {

@@ -110,8 +110,7 @@ impl Scan {
                 return Err(format!("expected header names in lower case, not {name}"));
             }
         }
-        let sent = step.headers.values().flat_map(Header::values);
-        for value in sent.chain(step.expect.headers.values()) {
+        for value in step.headers.values().flat_map(Header::values) {
             self.text(value)?;
         }
         if step.body.is_some() && step.raw.is_some() {
@@ -125,6 +124,9 @@ impl Scan {
         }
         if step.expect.body.is_some() && step.expect.error.is_some() {
             return Err("expected body or error in what is expected, not both".to_owned());
+        }
+        for value in step.expect.headers.values() {
+            self.value(value, true)?;
         }
         let body = step.expect.whole_body(path);
         body.iter().try_for_each(|body| self.value(body, true))?;

@@ -133,9 +133,9 @@ impl Header {
 pub struct Expect {
     /// HTTP status.
     pub status: u16,
-    /// Headers beside the content type that the path has.
+    /// Headers beside the content type that the path has: texts, or forms that stand for them.
     #[serde(default)]
-    pub headers: BTreeMap<String, String>,
+    pub headers: BTreeMap<String, Value>,
     /// The body.
     pub body: Option<Value>,
     /// The body of a refusal, in short. With neither there is no body.

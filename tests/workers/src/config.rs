@@ -47,7 +47,12 @@ pub struct Deployment {
 impl Default for Deployment {
     fn default() -> Self {
         Self {
-            variables: vec![("A2A_EDGE_OPERATOR_TOKEN".to_owned(), OPERATOR.to_owned())],
+            variables: [
+                ("A2A_EDGE_OPERATOR_TOKEN", OPERATOR),
+                ("A2A_EDGE_CARD_MODIFIED", "2026-07-17T01:00:00Z"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
             directory: Directory::Honest,
             trapping: false,
         }

@@ -4,6 +4,8 @@ const config :Workerd.Config = (
   services = [
     (name = "a2a-edge", worker = .desk),
     (name = "directory", worker = .directory),
+    # What `fetch` reaches: for webhooks of the tests more than the platform's public internet.
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
     (name = "state", disk = (path = "state", writable = true)),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "a2a-edge")],
@@ -11,6 +13,7 @@ const config :Workerd.Config = (
 
 const desk :Workerd.Worker = (
   compatibilityDate = "2026-11-01",
+  compatibilityFlags = ["global_fetch_strictly_public"],
   modules = [
     # entry
     (name = "index.js", esModule = embed "index.js"),

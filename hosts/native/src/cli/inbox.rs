@@ -75,7 +75,12 @@ pub(super) struct List {
     #[arg(long, value_name = "ITEMS")]
     limit: Option<u32>,
     /// Go on where an earlier list ended
-    #[arg(long, value_name = "TOKEN", conflicts_with = "watch")]
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        allow_hyphen_values = true,
+        conflicts_with = "watch"
+    )]
     page: Option<String>,
     /// Wait until something does
     #[arg(long)]

@@ -337,6 +337,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_page_token_may_begin_with_a_hyphen() {
+        let mut found = Vec::new();
+        leaves(&Cli::command(), "a2a-edge", &mut found);
+        let pages = found.iter().filter_map(|(path, command)| {
+            let page = command.get_arguments().find(|arg| arg.get_id() == "page")?;
+            Some((path, page.is_allow_hyphen_values_set()))
+        });
+        let pages: Vec<_> = pages.collect();
+        assert!(pages.len() >= 4, "{pages:?}");
+        assert!(pages.iter().all(|(_, allowed)| *allowed), "{pages:?}");
+    }
+
     /// The words of a shell line, with single quotes only.
     fn words(line: &str) -> Vec<String> {
         let pieces = line.split('\'').enumerate();

@@ -163,7 +163,7 @@ pub(super) struct List {
     #[arg(long, value_name = "REQUESTS")]
     limit: Option<u32>,
     /// Go on where an earlier list ended
-    #[arg(long, value_name = "TOKEN")]
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     page: Option<String>,
     /// Show each request whole
     #[arg(long)]

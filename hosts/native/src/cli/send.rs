@@ -18,6 +18,7 @@ Examples:
   a2a-edge send --handoff 'Fix the flaky login test' --acceptance 'cargo test passes 50 times' --writes 'tests/**'
   a2a-edge send --handoff 'Port the parser' --priority low --label parser - < description.md
   a2a-edge send --status
+  a2a-edge send --push https://client.example/hook 'Is the export API rate limited?'
   a2a-edge send --stream 'Is the export API rate limited?'
   a2a-edge send --task t_4b1d 'PostgreSQL 17, please'";
 
@@ -102,6 +103,9 @@ pub(super) struct Send {
     /// Print each change of the task as it comes, until it ends; with --json each event on a line of its own
     #[arg(long, conflicts_with_all = ["wait", "no_wait"])]
     stream: bool,
+    /// Have what becomes of the task posted to this address, as the desk's push notifications
+    #[arg(long, value_name = "URL", conflicts_with = "status", value_parser = NonEmptyStringValueParser::new())]
+    push: Option<String>,
     /// Id of the message; drawn at random if left out
     #[arg(long, value_name = "ID")]
     message_id: Option<String>,
@@ -157,10 +161,14 @@ impl Send {
         }
         put_list(&mut message, "extensions", extensions);
         let mut body = json!({"message": message});
-        if self.no_wait
-            && let Some(body) = body.as_object_mut()
-        {
-            body.insert("configuration".to_owned(), json!({"returnImmediately": true}));
+        let mut configuration = Map::new();
+        if self.no_wait {
+            configuration.insert("returnImmediately".to_owned(), json!(true));
+        }
+        let push = self.push.map(|url| json!({ "url": url }));
+        put(&mut configuration, "taskPushNotificationConfig", push);
+        if let Some(body) = body.as_object_mut().filter(|_| !configuration.is_empty()) {
+            body.insert("configuration".to_owned(), Value::Object(configuration));
         }
         Ok(body)
     }
@@ -280,6 +288,20 @@ mod tests {
         let expected =
             json!({"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "hello"}]}});
         assert_eq!(body.to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn a_webhook_comes_with_the_message() {
+        let push = |words: &[&str]| body(words).unwrap()["configuration"].clone();
+        let config = json!({"url": "https://client.example/hook"});
+        assert_eq!(
+            push(&["--no-wait", "--push", "https://client.example/hook", "hello"]),
+            json!({"returnImmediately": true, "taskPushNotificationConfig": config})
+        );
+        assert_eq!(
+            push(&["--push", "https://client.example/hook", "hello"]),
+            json!({"taskPushNotificationConfig": config})
+        );
     }
 
     #[test]

@@ -5,18 +5,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_edge::guard::Reach;
 use a2a_edge::serve::{Config, ConfigError, Desk};
 use clap::Args;
 use serde_json::json;
 use tokio::runtime::Runtime;
+use tokio::time::timeout;
 
 use super::welcome::Welcome;
 use super::{finish, print, unprinted};
 use crate::bootstrap::first_session;
 use crate::data::{self, DataDirectory};
+use crate::delivery;
 use crate::failure::{Failure, exit};
 use crate::host::Native;
-use crate::server::log::{Format, Level, Log};
+use crate::outbound::Webhooks;
+use crate::server::log::{self, Format, Level, Log};
 use crate::server::{Limits, Server, signals};
 
 const EXAMPLES: &str = "\
@@ -35,6 +39,8 @@ Examples:
 
 /// The file of the store, in the data directory.
 const STORE_FILE: &str = "sessions.redb";
+/// How long notifications on their way get to arrive when the server stops.
+const LAST_NOTIFICATIONS: Duration = Duration::from_secs(2);
 /// How long tasks get to see that the server has stopped.
 const LAST_TASKS: Duration = Duration::from_secs(1);
 
@@ -63,6 +69,12 @@ pub(super) struct Serve {
     /// Offer no streams about tasks
     #[arg(long)]
     no_streams: bool,
+    /// Offer no push notifications
+    #[arg(long)]
+    no_push: bool,
+    /// Let push notifications go to this machine and its network, and over plain http: for development
+    #[arg(long, conflicts_with = "no_push")]
+    allow_local_webhooks: bool,
     /// How long a stream is silent before a comment says that it is still there, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=300))]
     keep_alive: u32,
@@ -157,11 +169,19 @@ impl Serve {
         }
         let address = server.address().to_string();
         log.event(Level::Info, "listen", &[("address", json!(address))]);
+        let pushing = self.reach().map(|reach| {
+            let webhooks = Webhooks::new(reach, log);
+            tokio::spawn(delivery::run(Arc::clone(&native), webhooks))
+        });
         let stop = async {
             stop.await;
             native.close();
         };
         server.run(Arc::clone(&native), self.limits(), log, stop).await;
+        // What is on its way is let land; what does not in time is sent again after the next start.
+        if let Some(pushing) = pushing {
+            let _ = timeout(LAST_NOTIFICATIONS, pushing).await;
+        }
         log.event(Level::Info, "stopped", &[]);
         Ok(())
     }
@@ -181,13 +201,24 @@ impl Serve {
             base_url: public.unwrap_or_else(|| local.to_owned()),
             name: self.name.clone().unwrap_or(defaults.name),
             description: self.description.clone().unwrap_or(defaults.description),
+            card_modified: Some(log::now()),
             operator_token: Some(operator),
             blocking_limit_ms: self.wait_limit.saturating_mul(1000),
             streaming: !self.no_streams,
             keep_alive_ms: self.keep_alive.saturating_mul(1000),
+            webhooks: self.reach(),
             limits,
             ..defaults
         })
+    }
+
+    /// How far push notifications reach.
+    fn reach(&self) -> Option<Reach> {
+        match (self.no_push, self.allow_local_webhooks) {
+            (true, _) => None,
+            (false, false) => Some(Reach::Public),
+            (false, true) => Some(Reach::Anywhere),
+        }
     }
 
     fn limits(&self) -> Limits {

@@ -47,10 +47,11 @@ pub(super) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
 pub(super) fn more(answer: &Value) -> String {
     match answer.get("nextPageToken").and_then(Value::as_str) {
         None | Some("") => String::new(),
-        Some(_) => {
-            let page = word(answer, "/nextPageToken", "TOKEN");
-            format!("\nThere is more: the same command with --page {page}\n")
+        // One word with its option, for a token may begin with a hyphen.
+        Some(token) if is_word(token) => {
+            format!("\nThere is more: the same command with --page={token}\n")
         }
+        Some(_) => "\nThere is more: the same command with --page=TOKEN\n".to_owned(),
     }
 }
 
@@ -62,11 +63,16 @@ pub(super) fn list<'a>(value: &'a Value, member: &str) -> impl Iterator<Item = &
 /// An id as a word of a command that the reader may paste; `otherwise` if a shell could take it for more.
 pub(super) fn word(value: &Value, pointer: &str, otherwise: &str) -> String {
     let id = value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    if id.is_empty() || id.starts_with('-') || !id.bytes().all(plain) {
+    if id.starts_with('-') || !is_word(id) {
         return otherwise.to_owned();
     }
     id.to_owned()
+}
+
+/// Whether a shell takes a text for what it is.
+fn is_word(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    !text.is_empty() && text.bytes().all(plain)
 }
 
 /// What to do next, and the command that does it.
@@ -276,12 +282,12 @@ pub(super) fn desk_task(task: &Value) -> String {
         ("labels", words(draft, "labels")),
         ("request", cell(task, "/requestId")),
     ]);
-    let title = task.get("title").and_then(Value::as_str).unwrap_or_default();
-    let reason = task.pointer("/gate/reason").and_then(Value::as_str);
+    let said = |pointer| task.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     format!(
-        "{text}{}{}{}{}",
-        block("reason", reason.unwrap_or_default()),
-        block("title", title),
+        "{text}{}{}{}{}{}",
+        block("reason", said("/gate/reason")),
+        block("title", said("/title")),
+        block("body", said("/body")),
         criteria(draft),
         lines("writes", draft, "writes")
     ) + &after_deciding(task)
@@ -396,6 +402,17 @@ mod tests {
         assert!(approved.contains("a2a-edge requests claim r1\n"), "{approved}");
         let over = desk_task(&json!({"taskId": "t1", "requestId": "r1", "state": "TASK_STATE_COMPLETED"}));
         assert!(!over.contains("Next"), "{over}");
+    }
+
+    #[test]
+    fn a_page_is_offered_for_pasting_whatever_its_token_begins_with() {
+        let more = |token: &str| more(&json!({ "nextPageToken": token }));
+        assert_eq!(more(""), "");
+        for token in ["AbC_1-9", "-AbC", "--page"] {
+            let line = format!("\nThere is more: the same command with --page={token}\n");
+            assert_eq!(more(token), line);
+        }
+        assert!(more("$(x)").ends_with("--page=TOKEN\n"));
     }
 
     #[test]

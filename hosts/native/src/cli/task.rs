@@ -2,10 +2,10 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::send::Activation;
-use super::{Common, Outcome, Report, show, word};
+use super::{Common, Outcome, Report, put, show, word};
 use crate::client::segment;
 use crate::text::short;
 
@@ -28,11 +28,13 @@ Examples:
   a2a-edge task cancel t_4b1d";
 
 const OPEN_EXAMPLES: &str = "\
-What the desk has open, whoever sent it, and what waits for a decision.
+What the desk has open, whoever sent it, and what waits for a decision. In the list long texts are cut; with the id
+of a task it is shown whole.
 
 Examples:
   a2a-edge task open
-  a2a-edge task open --state all --json";
+  a2a-edge task open t_4b1d
+  a2a-edge task open --state all --limit 100 --json";
 
 /// The commands under `task`.
 #[derive(Debug, Subcommand)]
@@ -80,7 +82,7 @@ pub(super) struct List {
     #[arg(long, value_name = "TASKS")]
     limit: Option<u32>,
     /// Go on where an earlier list ended
-    #[arg(long, value_name = "TOKEN")]
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     page: Option<String>,
     /// With what the tasks have yielded (for --json)
     #[arg(long)]
@@ -102,9 +104,18 @@ pub(super) struct Cancel {
 /// Options of `task open`.
 #[derive(Debug, Args)]
 pub(super) struct Open {
+    /// Id of a task, to show it whole
+    #[arg(value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["state", "limit", "page"])]
+    task: Option<String>,
     /// Which tasks
     #[arg(long, default_value = "open")]
     state: Openness,
+    /// At most this many, 1 to 100
+    #[arg(long, value_name = "TASKS")]
+    limit: Option<u32>,
+    /// Go on where an earlier list ended
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
+    page: Option<String>,
 }
 
 /// The states of a task (A2A 1.0, §4.1.3).
@@ -200,8 +211,17 @@ impl Cancel {
 
 impl Open {
     fn run(self, common: &Common) -> Outcome {
-        let body = json!({"state": word(self.state)});
-        let answer = common.deciding()?.operate("tasks:list", &body)?;
+        let client = common.deciding()?;
+        if let Some(task) = self.task {
+            let answer = client.operate("tasks:get", &json!({ "taskId": task }))?;
+            let task = answer.get("task").unwrap_or(&Value::Null);
+            return Ok(Report::done(show::desk_task(task), answer));
+        }
+        let mut body = Map::new();
+        put(&mut body, "state", Some(word(self.state)));
+        put(&mut body, "pageSize", self.limit);
+        put(&mut body, "pageToken", self.page);
+        let answer = client.operate("tasks:list", &Value::Object(body))?;
         let waits = |task: &Value| task.pointer("/gate/type").is_some();
         let rows = show::list(&answer, "tasks").map(|task| {
             [
@@ -233,6 +253,7 @@ impl Open {
             let commands = format!("a2a-edge approve {id}\n  a2a-edge decline {id}");
             text.push_str(&show::next("decide", &commands));
         }
+        text.push_str(&show::more(&answer));
         Ok(Report::done(text, answer))
     }
 }

@@ -104,7 +104,7 @@ pub(super) struct Paging {
     #[arg(long, value_name = "ENTRIES")]
     limit: Option<u32>,
     /// Go on where an earlier list ended
-    #[arg(long, value_name = "TOKEN")]
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     page: Option<String>,
 }
 

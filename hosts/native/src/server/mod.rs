@@ -31,7 +31,7 @@ pub use bell::LocalBell;
 pub use body::Body;
 use log::{Level, Log};
 use patience::Patient;
-use race::{First, race};
+pub(crate) use race::{First, race};
 use request::Requests;
 
 /// Answers requests.

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 /// Which of two futures ended first, and with what.
-pub(super) enum First<A, B> {
+pub(crate) enum First<A, B> {
     /// The left one.
     Left(A),
     /// The right one.
@@ -13,7 +13,7 @@ pub(super) enum First<A, B> {
 }
 
 /// Waits for whichever of two futures ends first and drops the other; the left one is asked first.
-pub(super) async fn race<A: Future, B: Future>(left: A, right: B) -> First<A::Output, B::Output> {
+pub(crate) async fn race<A: Future, B: Future>(left: A, right: B) -> First<A::Output, B::Output> {
     let (mut left, mut right) = (pin!(left), pin!(right));
     poll_fn(|context| {
         if let Poll::Ready(output) = left.as_mut().poll(context) {

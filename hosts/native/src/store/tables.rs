@@ -227,6 +227,15 @@ pub(super) fn load(database: &Database, session: &str, after: u64) -> Result<Opt
     Ok(Some(Loaded { snapshot, commits }))
 }
 
+/// The ids of all sessions.
+pub(super) fn sessions(database: &Database) -> Result<Vec<String>, StoreError> {
+    let transaction = database.begin_read().map_err(failed)?;
+    let heads = transaction.open_table(HEADS).map_err(failed)?;
+    let ids = heads.iter().map_err(failed)?;
+    ids.map(|head| head.map(|(id, _)| id.value().to_owned()).map_err(failed))
+        .collect()
+}
+
 /// At most `most` commits from `after + 1` on.
 pub(super) fn history(
     database: &Database,

@@ -18,8 +18,11 @@ mod deploy;
 #[path = "../../../support/desk.rs"]
 mod desk;
 mod directory;
+#[path = "../../../support/hook.rs"]
+mod hook;
 mod kills;
 mod party;
+mod push;
 #[path = "../../../support/reading.rs"]
 mod reading;
 mod rebuild;

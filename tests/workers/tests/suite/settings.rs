@@ -41,6 +41,7 @@ fn a_setting_at_fault_is_named_by_its_variable_at_the_first_request() {
             "expected whole seconds from 1 to 300",
         ),
         ("A2A_EDGE_STREAMS", "yes", "expected on or off"),
+        ("A2A_EDGE_PUSH", "yes", "expected on, off or local"),
         (
             "A2A_EDGE_LIMITS",
             "participants=200,claims=7",

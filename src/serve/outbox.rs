@@ -1,0 +1,225 @@
+//! Push notifications on their way (A2A 1.0, §4.3): what is due of a session is sent, and what came of it recorded.
+//!
+//! Delivery is at least once and in order for each config. What was sent and not yet recorded when a process ends is
+//! sent again.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use http::{Request, StatusCode};
+
+use super::sessions::Seat;
+use super::{ATTEMPTS, Host, history};
+use crate::agent::courier::{Courier, Next};
+use crate::desk::Desk;
+use crate::session::push::{Landed, Outcome, Place, Then};
+use crate::session::{Commit, Event};
+use crate::store::{Bell as _, StoreError};
+use crate::time::Timestamp;
+
+/// How many webhooks of a session are sent to at once.
+const ABREAST: usize = 8;
+
+/// How many changes a webhook is sent before it is recorded that it has them.
+const BATCH: usize = 16;
+
+/// How long nothing is due at most before the session is looked at again, in milliseconds.
+const LOOK_AGAIN_MS: i64 = 3_600_000;
+
+/// How a host sends requests to the world.
+///
+/// It follows no redirect, gives up after ten seconds or so, reads no more of an answer than it must, and connects to no
+/// address that the desk's [`Reach`](crate::guard::Reach) does not allow, whatever name led there.
+pub trait Outbound {
+    /// Sends a notification as it is; the answer's status, or why there is none.
+    fn post(&self, request: Request<Vec<u8>>) -> impl Future<Output = Result<StatusCode, String>>;
+
+    /// Hears that nothing more is sent by a config.
+    fn given_up(&self, session_id: &str, place: &Place) {
+        let _ = (session_id, place);
+    }
+}
+
+/// How a session stands when nothing more of it is due now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// Number of its last commit; 0 without such a session.
+    pub seq: u64,
+    /// When something is next due, unless the session moves on before.
+    pub due: Option<Timestamp>,
+}
+
+/// When something of a session is next due to be [delivered](deliver), unless it moves on before.
+///
+/// # Errors
+/// What the store says.
+pub async fn next_due<H: Host>(host: &H, session_id: &str) -> Result<Option<Timestamp>, StoreError> {
+    let seat = host.sessions().seat(session_id).refreshed(host).await?;
+    Ok(outlook(&seat).due)
+}
+
+fn outlook(seat: &Seat) -> Outlook {
+    let session = seat.session();
+    Outlook {
+        seq: session.map_or(0, |session| session.seq()),
+        due: session.and_then(|session| session.pushes().next_due()),
+    }
+}
+
+/// Sends what is due of a session until nothing more is: what comes to be due meanwhile, too. [`Host::due`] says when to
+/// call it again. Calls for one session should not overlap: what two send at once arrives twice.
+///
+/// A host that is closing waits for what is on its way, and begins nothing more. The future may be dropped at any time:
+/// what was not recorded is sent again.
+///
+/// # Errors
+/// What the store says; to be tried again in a while.
+pub async fn deliver<H: Host, O: Outbound>(
+    host: &H,
+    desk: &Desk,
+    outbound: &O,
+    session_id: &str,
+) -> Result<Outlook, StoreError> {
+    let mut abreast = Abreast { flights: Vec::new() };
+    loop {
+        let seat = host.sessions().seat(session_id).refreshed(host).await?;
+        let (now, outlook) = (host.now(), outlook(&seat));
+        let places: Vec<Place> = match seat.session() {
+            Some(session) if desk.config().webhooks.is_some() && !host.is_closing() => {
+                abreast.room_for(session.pushes().due(now)).collect()
+            }
+            _ => Vec::new(),
+        };
+        drop(seat);
+        for place in places {
+            let flight = fly(host, desk, outbound, session_id, Courier::new(place.clone()));
+            abreast.flights.push((place, Box::pin(flight)));
+        }
+        if abreast.flights.is_empty() {
+            let due = outlook.due.filter(|_| desk.config().webhooks.is_some());
+            return Ok(Outlook { due, ..outlook });
+        }
+        let until = outlook.due.filter(|due| *due > now);
+        let until = until.unwrap_or_else(|| now.plus_millis(LOOK_AGAIN_MS));
+        let landed = abreast
+            .land(host.bell().wait(session_id, outlook.seq, until))
+            .await;
+        let landed = landed.into_iter().collect::<Result<Vec<Landed>, StoreError>>()?;
+        if !landed.is_empty() {
+            record(host, outbound, session_id, &landed).await?;
+        }
+    }
+}
+
+/// Sends the changes of one config, one behind the other, until one is not taken.
+async fn fly<H: Host, O: Outbound>(
+    host: &H,
+    desk: &Desk,
+    outbound: &O,
+    session_id: &str,
+    mut courier: Courier,
+) -> Result<Landed, StoreError> {
+    let mut sent = 0;
+    while sent < BATCH && !(sent > 0 && host.is_closing()) {
+        // What was deleted or revoked meanwhile is not sent.
+        let seat = host.sessions().seat(session_id).refreshed(host).await?;
+        let next = courier.next(desk, seat.session(), host.now());
+        drop(seat);
+        match next {
+            Next::Send(request) => match outbound.post(*request).await {
+                Ok(status) if status.is_success() => courier.taken(),
+                Ok(StatusCode::GONE) => return Ok(courier.landed(Outcome::Refused)),
+                Ok(_) | Err(_) => return Ok(courier.landed(Outcome::Failed)),
+            },
+            Next::Log(span) => {
+                courier.supply(history(host, session_id, span).await?);
+                continue;
+            }
+            Next::Nothing(outcome) => return Ok(courier.landed(outcome)),
+        }
+        sent = sent.saturating_add(1);
+    }
+    Ok(courier.landed(Outcome::Taken))
+}
+
+/// Records what came of sending.
+async fn record<H: Host, O: Outbound>(
+    host: &H,
+    outbound: &O,
+    session_id: &str,
+    landed: &[Landed],
+) -> Result<(), StoreError> {
+    let mut seat = host.sessions().seat(session_id).refreshed(host).await?;
+    for _ in 0..ATTEMPTS {
+        let commit = seat
+            .session()
+            .and_then(|session| session.land(landed, host.now(), host.entropy()));
+        let Some(commit) = commit else {
+            return Ok(());
+        };
+        if seat.commit(host, &commit).await? {
+            given_up(&commit, landed).for_each(|place| outbound.given_up(session_id, place));
+            return Ok(());
+        }
+    }
+    Err(StoreError::Unavailable(
+        "others were quicker, again and again".to_owned(),
+    ))
+}
+
+/// The configs that a commit gives up.
+fn given_up<'a>(commit: &'a Commit, landed: &'a [Landed]) -> impl Iterator<Item = &'a Place> {
+    let ids = commit.events.iter().filter_map(|event| match event {
+        Event::PushFailed {
+            task_id,
+            config_id,
+            then: Then::GiveUp,
+        } => Some((task_id, config_id)),
+        _ => None,
+    });
+    ids.filter_map(|(task_id, config_id)| {
+        let mut places = landed.iter().map(|landed| &landed.place);
+        places.find(|place| place.task_id == *task_id && place.config_id == *config_id)
+    })
+}
+
+/// What is on its way at once, each to another webhook.
+struct Abreast<F> {
+    flights: Vec<(Place, Pin<Box<F>>)>,
+}
+
+impl<F: Future> Abreast<F> {
+    /// Those of some places that are not on their way yet, and have room beside those that are.
+    fn room_for(&self, places: impl Iterator<Item = Place>) -> impl Iterator<Item = Place> {
+        let room = ABREAST.saturating_sub(self.flights.len());
+        let away = |place: &Place| self.flights.iter().any(|(flying, _)| flying == place);
+        places.filter(move |place| !away(place)).take(room)
+    }
+
+    /// What has landed, as soon as something has; nothing when there is news before.
+    async fn land(&mut self, news: impl Future<Output = ()>) -> Vec<F::Output> {
+        let mut news = pin!(news);
+        poll_fn(|context| {
+            let landed = self.poll(context);
+            if !landed.is_empty() || news.as_mut().poll(context).is_ready() {
+                return Poll::Ready(landed);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Vec<F::Output> {
+        let mut landed = Vec::new();
+        self.flights
+            .retain_mut(|(_, flight)| match flight.as_mut().poll(context) {
+                Poll::Ready(output) => {
+                    landed.push(output);
+                    false
+                }
+                Poll::Pending => true,
+            });
+        landed
+    }
+}

@@ -1,0 +1,90 @@
+//! A webhook on this machine: a server that keeps what it is told.
+
+#![allow(dead_code, reason = "each test uses its part of it")]
+
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A notification as it arrived.
+#[derive(Debug)]
+pub struct Notified {
+    pub head: String,
+    pub body: Value,
+}
+
+impl Notified {
+    pub fn state(&self) -> &str {
+        self.body["statusUpdate"]["status"]["state"]
+            .as_str()
+            .unwrap_or_default()
+    }
+}
+
+/// A webhook on this machine, which answers with these statuses, and with 200 beyond them.
+pub struct Webhook {
+    pub url: String,
+    notified: mpsc::Receiver<Notified>,
+    pub answers: Arc<Mutex<VecDeque<&'static str>>>,
+}
+
+impl Webhook {
+    /// On a free port.
+    pub fn start() -> Self {
+        Self::at(SocketAddr::from(([127, 0, 0, 1], 0)))
+    }
+
+    pub fn at(address: SocketAddr) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
+        let url = format!("http://{}/hook?a=b", listener.local_addr().unwrap());
+        let (tell, notified) = mpsc::channel();
+        let answers = Arc::new(Mutex::new(VecDeque::new()));
+        let told = Arc::clone(&answers);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (tell, answers) = (tell.clone(), Arc::clone(&told));
+                thread::spawn(move || serve(stream, &tell, &answers));
+            }
+        });
+        Self {
+            url,
+            notified,
+            answers,
+        }
+    }
+
+    pub fn next(&self) -> Notified {
+        self.notified.recv_timeout(PATIENCE).unwrap()
+    }
+}
+
+/// Reads requests from a connection, tells them and answers.
+fn serve(mut stream: TcpStream, tell: &mpsc::Sender<Notified>, answers: &Mutex<VecDeque<&'static str>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).unwrap_or_default() == 0 {
+                return;
+            }
+        }
+        let length = head.to_ascii_lowercase();
+        let (_, length) = length.split_once("content-length: ").unwrap();
+        let mut body = vec![0; length.lines().next().unwrap().parse().unwrap()];
+        reader.read_exact(&mut body).unwrap();
+        let body = serde_json::from_slice(&body).unwrap();
+        let status = answers.lock().unwrap().pop_front().unwrap_or("200 OK");
+        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nlocation: /elsewhere\r\n\r\nok");
+        if stream.write_all(answer.as_bytes()).is_err() || tell.send(Notified { head, body }).is_err() {
+            return;
+        }
+    }
+}
