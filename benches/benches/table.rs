@@ -1,7 +1,7 @@
 //! Prints how long each contender takes, what that is in megabytes a second, and how many times the Rust API's time.
 //!
 //! The contenders take turns in short batches, and the median of their batches counts, so that what else the machine
-//! does meanwhile hurts all of them alike: the ratios are worth more than the times. `--quick` takes fewer turns.
+//! does meanwhile hurts all of them alike: the ratios are worth more than the times. `--quick` takes fewer turns; `--corpus FILE` also writes what those in Node are given.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -27,6 +27,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else {
         101
     };
+    let corpus = std::env::args()
+        .skip_while(|argument| argument != "--corpus")
+        .nth(1);
+    if let Some(path) = corpus {
+        std::fs::write(path, node_corpus().to_string())?;
+    }
     let (mut component, schema) = (Component::new()?, Schema::new()?);
     agree(&mut component, &schema)?;
 
@@ -67,6 +73,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("- {rule}");
     }
     Ok(())
+}
+
+/// What the contenders in Node are given: every request that is text, and the two that are measured, by name.
+fn node_corpus() -> serde_json::Value {
+    let text = |request: &Vec<u8>| String::from_utf8(request.clone()).ok();
+    let requests: Vec<String> = requests().iter().filter_map(text).collect();
+    let (minimal, full) = (text(&minimal()), text(&full_size()));
+    serde_json::json!({"requests": requests, "measured": {"minimal": minimal, "full-size": full}})
 }
 
 /// Digests of a large session, which must be quick enough.

@@ -1,4 +1,4 @@
-//! `cargo xtask browser`: the npm package `@a2a-edge/core`, and the playground.
+//! `cargo xtask browser`: the npm packages `@a2a-edge/core` and `@a2a-edge/component`, and the playground.
 //!
 //! Two modules for wasm32-unknown-unknown, their glue by wasm-bindgen's library, and the package's TypeScript compiled
 //! around them. The types of the operations' parameters are written from the catalogue that the module gives.
@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::component::remapped_paths;
 use crate::files::{self, gzip_len, read};
 use crate::process::{self, cargo, root, target_dir};
-use crate::{Failure, Outcome, bindgen, npm, setup};
+use crate::{Failure, Outcome, bindgen, jco, npm, setup};
 
 /// How large the validators may be, module and scripts, in bytes with gzip: 120 KiB.
 pub const MAX_SIZE: usize = 120 * 1024;
@@ -18,10 +18,10 @@ pub const MAX_SIZE: usize = 120 * 1024;
 /// The modules, each a feature of the crate.
 const MODULES: [&str; 2] = ["validators", "coordination"];
 
-/// Builds the package and prints where it is and how large.
+/// Builds the packages and prints where they are and how large the first is.
 ///
 /// # Errors
-/// As [`build`], and for any argument.
+/// As [`build`] and [`jco::build`], and for any argument.
 pub fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {
         return Err(Failure::new(format!(
@@ -29,6 +29,7 @@ pub fn run(arguments: &[String]) -> Outcome {
         )));
     }
     let package = build()?;
+    println!("{}", jco::build()?.display());
     println!("{}", package.display());
     for (module, size) in MODULES.iter().zip(sizes(&package)?) {
         println!("  {module}: {size} bytes with gzip");
@@ -48,7 +49,7 @@ pub fn build() -> Outcome<PathBuf> {
     let place = target_dir().join("packages").join("core");
     let outcome = assemble(&modules, &draft)
         .and_then(|()| check(&draft))
-        .and_then(|()| put(&draft, &place))
+        .and_then(|()| publish(&draft, &place))
         .and_then(|()| playground(&place));
     // What is left of it is in nobody's way.
     let _ = fs::remove_dir_all(&draft);
@@ -81,10 +82,10 @@ fn assemble(modules: &Path, draft: &Path) -> Outcome {
 /// Compiles one module. Its file is copied away, for the next has the same name.
 fn compile(module: &str) -> Outcome<PathBuf> {
     let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-browser"]);
-    command.args(["--target", setup::UNKNOWN, "--profile", "worker"]);
+    command.args(["--target", setup::UNKNOWN, "--profile", "browser"]);
     command.args(["--no-default-features", "--features", module]);
     process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
-    let built = target_dir().join(setup::UNKNOWN).join("worker");
+    let built = target_dir().join(setup::UNKNOWN).join("browser");
     Ok(built.join("a2a_edge_browser.wasm"))
 }
 
@@ -117,7 +118,7 @@ fn check(package: &Path) -> Outcome {
 }
 
 /// Puts what is published in its place, and takes away what is no longer.
-fn put(draft: &Path, place: &Path) -> Outcome {
+pub(crate) fn publish(draft: &Path, place: &Path) -> Outcome {
     let published = |file: &String| {
         file.starts_with("dist/") || ["package.json", "README.md", "LICENSE"].contains(&file.as_str())
     };

@@ -11,6 +11,7 @@ pub mod conformance;
 pub mod deny;
 pub mod dev;
 mod files;
+pub mod jco;
 pub mod npm;
 pub mod pip;
 pub mod process;

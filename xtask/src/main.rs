@@ -33,7 +33,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "browser",
-        summary: "Builds the npm package @a2a-edge/core for Node, bundlers and pages, within its size budget.",
+        summary: "Builds the npm packages for Node, bundlers and pages, and the playground, within their size budget.",
         run: browser::run,
     },
     Command {

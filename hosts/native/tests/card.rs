@@ -88,12 +88,13 @@ fn is_signed(card: &Value) -> bool {
 fn whoever_has_the_public_key_can_check_a_card() {
     let scratch = Scratch::new();
     let der = STANDARD.encode(bytes(PRIVATE));
-    let pem = format!("-----BEGIN EC PRIVATE KEY-----\n{der}\n-----END EC PRIVATE KEY-----\n");
+    let (line, rest) = der.split_at(64);
+    let pem = format!("-----BEGIN EC PRIVATE KEY-----\n{line}\n{rest}\n-----END EC PRIVATE KEY-----\n");
     let key = write(&scratch, "key.pem", &pem);
     let document = json!({"name": "Désk \u{1F600}", "extended": {"description": "For us."}});
     let file = write(&scratch, "card.json", &document.to_string());
     let desk = Desk::start(&scratch.data(), &["--card-key", &key, "--card", &file]);
-    let session = desk.welcome["session"].as_str().unwrap().to_owned();
+    let session = desk.welcome["sessionId"].as_str().unwrap().to_owned();
     let public = card(&desk, CARD, "");
     let header = URL_SAFE_NO_PAD.decode(public["signatures"][0]["protected"].as_str().unwrap());
     let header: Value = serde_json::from_slice(&header.unwrap()).unwrap();
@@ -183,7 +184,7 @@ fn callers_without_a_token_act_as_the_client_that_the_server_names() {
     let scratch = Scratch::new();
     let desk = Desk::start(&scratch.data(), &[]);
     let owner = desk.token("owner").to_owned();
-    let session = desk.welcome["session"].as_str().unwrap().to_owned();
+    let session = desk.welcome["sessionId"].as_str().unwrap().to_owned();
     assert_eq!(call(&desk, "GET /tasks", "", &Value::Null).0, 401);
     let visitor = json!({"displayName": "Visitors", "role": "client"});
     let (_, added) = call(&desk, "POST /operator/v1/participants:add", &owner, &visitor);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xtask::{browser, npm};
+use xtask::{browser, jco, npm};
 
 /// Whatever goes wrong before a script can run.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -28,7 +28,10 @@ impl Project {
             .map_err(|failure| format!("`cargo xtask browser` must work before its tests can: {failure}"))?;
         let modules = npm::install("tests/browser/tools", "browser-tests")?;
         let folder = modules.parent().unwrap_or(&modules).to_path_buf();
+        let component = jco::build()
+            .map_err(|failure| format!("the component must be there before its tests can be: {failure}"))?;
         copy(&package, &modules.join("@a2a-edge/core"))?;
+        copy(&component, &modules.join("@a2a-edge/component"))?;
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("js"), &folder)?;
         Ok(Self {
             packages: package.parent().unwrap_or(&package).to_path_buf(),

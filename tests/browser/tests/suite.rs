@@ -14,6 +14,8 @@ mod support;
 
 use std::cell::RefCell;
 use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use a2a_edge::dispatch::{artifact, draft, envelope, gate, inbound, placement, render, work::Handoffs};
@@ -39,6 +41,36 @@ fn run(script: &str) {
 #[test]
 fn node_and_chromium_answer_as_the_rust_api_does() {
     run("answers.test.mjs");
+}
+
+#[test]
+fn the_component_answers_as_the_rust_api_does_in_node() {
+    run("component.test.mjs");
+}
+
+#[test]
+fn the_component_runs_in_python() {
+    let component = xtask::component::build().unwrap();
+    let python = xtask::pip::install("examples/python", "example-python").unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/python/validate.py");
+    let judge = |request: &str| {
+        let mut run = Command::new(&python);
+        run.arg(script)
+            .arg(&component)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut run = run.spawn().unwrap();
+        run.stdin.take().unwrap().write_all(request.as_bytes()).unwrap();
+        let output = run.wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(judge(r#"{"skill":"status"}"#).trim(), "right");
+    let refused = judge(r#"{"skill":"handoff","title":"Fix it","writes":["../up"]}"#);
+    assert!(
+        refused.starts_with("invalid: work.writes[0]: expected a path"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub const ACTING: usize = 5;
 /// Draws an operation with its body, by what the model holds.
 pub fn operation(random: &mut Random, model: &Model, who: usize) -> (&'static str, Value) {
     let mut draw = Draw { random, model, who };
-    match draw.random.below(40) {
+    match draw.kind() {
         0..=2 => ("presence.announce", draw.presence()),
         3 => (
             "participants.list",
@@ -50,8 +50,8 @@ pub fn operation(random: &mut Random, model: &Model, who: usize) -> (&'static st
         33 => draw.knowledge(),
         34 => ("workstreams.create", draw.workstream()),
         35 => draw.workstreams(),
-        36 => ("workstreams.update", draw.workstream_update()),
-        37..=38 => ("workstreams.link", draw.link()),
+        36..=38 => ("workstreams.update", draw.workstream_update()),
+        39..=42 => ("workstreams.link", draw.link()),
         _ => {
             let body = draw.resource_of(draw.model);
             ("workstreams.unlink", body)
@@ -66,6 +66,22 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
+    /// The number of an operation: of one that makes something, where there is too little to do another with.
+    fn kind(&mut self) -> usize {
+        let model = self.model;
+        match self.random.below(44) {
+            kind if self.random.one_in(20) => kind,
+            9..=10 if model.claims.is_empty() => 5,
+            14..=20 if model.requests.is_empty() => 12,
+            23..=24 if model.questions.is_empty() => 21,
+            32 if model.proposals.is_empty() => 30,
+            33 if model.entries.is_empty() => 32,
+            35..=38 if model.workstreams.is_empty() => 34,
+            39.. if model.workstreams.len() < 2 => 34,
+            kind => kind,
+        }
+    }
+
     /// The id of some record, a recent one more often; now and then of none.
     fn id(&mut self, records: &[Value], member: &str) -> Value {
         if records.is_empty() || self.random.one_in(25) {
@@ -86,6 +102,11 @@ impl Draw<'_> {
         json!(self.model.people[self.random.below(whole)].id)
     }
 
+    /// Anybody, be it somebody who can't be meant.
+    fn anybody(&mut self) -> Value {
+        json!(self.random.pick(&self.model.people).id)
+    }
+
     fn participants(&mut self) -> Vec<Value> {
         let mut ids: Vec<Value> = Vec::new();
         for _ in 0..1 + self.random.below(2) {
@@ -98,14 +119,16 @@ impl Draw<'_> {
     }
 
     fn with_workstream(&mut self, mut body: Value) -> Value {
-        if self.random.one_in(5) {
+        let wanted = if self.model.workstreams.is_empty() { 50 } else { 5 };
+        if self.random.one_in(wanted) {
             body["workstreamId"] = self.id(&self.model.workstreams, "workstreamId");
         }
         body
     }
 
     fn with_request(&mut self, mut body: Value) -> Value {
-        if self.random.one_in(5) {
+        let wanted = if self.model.requests.is_empty() { 50 } else { 5 };
+        if self.random.one_in(wanted) {
             body["requestId"] = self.id(&self.model.requests, "requestId");
         }
         body
@@ -171,7 +194,7 @@ impl Draw<'_> {
                     .pick(&[json!("review"), json!("landing"), json!(null)])
                     .clone()
             }
-            "reassign" => body["assignee"] = self.participant(),
+            "reassign" => body["assignee"] = self.anybody(),
             "hold" => {
                 body["gate"] = json!("scope");
                 body["reason"] = json!("it grows");
@@ -250,7 +273,8 @@ impl Draw<'_> {
 
     fn decision(&mut self) -> Value {
         let mut body = json!({"title": "So", "decision": "be it"});
-        if self.random.one_in(2) {
+        let wanted = if self.model.decisions.is_empty() { 50 } else { 2 };
+        if self.random.one_in(wanted) {
             body["supersedes"] = self.id(&self.model.decisions, "decisionId");
         }
         self.with_workstream(body)
@@ -269,7 +293,8 @@ impl Draw<'_> {
     fn proposal(&mut self) -> Value {
         let title = self.random.pick(&["Alpha", "Beta"]);
         let mut body = json!({"title": title, "body": "So it is.", "tags": ["x"]});
-        if self.random.one_in(2) {
+        let wanted = if self.model.entries.is_empty() { 50 } else { 2 };
+        if self.random.one_in(wanted) {
             let (id, latest) = self.entry();
             body["knowledgeId"] = id;
             if self.random.one_in(2) {
@@ -343,7 +368,7 @@ impl Draw<'_> {
         let mut body = self.at();
         match self.random.below(8) {
             0 => body["title"] = json!("Quotas"),
-            1 => body["owner"] = self.participant(),
+            1 => body["owner"] = self.anybody(),
             2 => body["participants"] = json!(self.participants()),
             3 => body["lifecycle"] = json!(self.random.pick(&["active", "paused", "completed"])),
             4 if self.random.one_in(2) => body["lifecycle"] = json!("archived"),
@@ -359,7 +384,7 @@ impl Draw<'_> {
             1 => ("claim", self.id(&self.model.claims, "claimId")),
             2 => ("question", self.id(&self.model.questions, "questionId")),
             3 => ("decision", self.id(&self.model.decisions, "decisionId")),
-            4 => ("knowledge", self.entry().0),
+            4 if !self.model.entries.is_empty() => ("knowledge", self.entry().0),
             _ => ("external", json!(self.random.pick(&["x", "y"]))),
         };
         json!({"kind": kind, "id": id})
@@ -384,7 +409,10 @@ impl Draw<'_> {
     fn link(&mut self) -> Value {
         let mut body = self.at();
         if self.random.one_in(2) {
-            let from = self.resource_of(self.model);
+            let mut from = self.resource_of(self.model);
+            while from["workstreamId"] == body["workstreamId"] && !self.random.one_in(20) {
+                from = self.resource_of(self.model);
+            }
             body["resource"] = from["resource"].clone();
             // Mostly moved, sometimes only wanted.
             if !self.random.one_in(3) {

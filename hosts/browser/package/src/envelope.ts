@@ -4,7 +4,7 @@
 import type { Json, Metadata } from "./a2a.js";
 import * as doors from "./doors/validators.js";
 import type { ValidationError } from "./error.js";
-import { demand, problem, result, text } from "./verdict.js";
+import { OK, demand, problem, result, text } from "./verdict.js";
 import type { Handoffs } from "./work.js";
 
 /** Identifies the extension. */
@@ -138,7 +138,7 @@ export function validate(envelope: unknown): Envelope | null {
 
 /** An envelope as JSON in, the verdict as JSON out: `{"ok":true}` or `{"ok":false,"error":{"code","field","message"}}`. */
 export function validateJson(envelope: string): string {
-  return doors.validateEnvelope(envelope);
+  return doors.validateEnvelope(envelope) ?? OK;
 }
 
 /**

@@ -11,7 +11,8 @@ interface Refused {
 
 type Verdict = { ok: true; result?: unknown } | { ok: false; error: Refused };
 
-const OK = '{"ok":true}';
+/** The verdict that finds nothing wrong and has no result. */
+export const OK = '{"ok":true}';
 
 /** JSON of a value; what has none, such as `undefined`, is null. */
 export function text(value: unknown): string {
@@ -19,8 +20,8 @@ export function text(value: unknown): string {
 }
 
 /** What a verdict finds wrong; undefined for nothing. */
-export function problem(verdict: string): ValidationError | undefined {
-  if (verdict === OK) return undefined;
+export function problem(verdict: string | undefined): ValidationError | undefined {
+  if (verdict === undefined || verdict === OK) return undefined;
   const read = JSON.parse(verdict) as Verdict;
   return read.ok ? undefined : refused(read.error);
 }
@@ -33,7 +34,7 @@ export function result<T>(verdict: string): T {
 }
 
 /** Throws what a verdict finds wrong. */
-export function demand(verdict: string): void {
+export function demand(verdict: string | undefined): void {
   const found = problem(verdict);
   if (found !== undefined) throw found;
 }

@@ -3,7 +3,7 @@
 
 import * as doors from "./doors/validators.js";
 import type { ValidationError } from "./error.js";
-import { demand, problem, result, text } from "./verdict.js";
+import { OK, demand, problem, result, text } from "./verdict.js";
 
 /** Identifies the extension. */
 export const URI = "https://dispatch.foo/a2a/ext/work/v1";
@@ -72,7 +72,7 @@ export function validate(request: unknown, handoffs: Handoffs = "taken"): Reques
 
 /** A request as JSON in, the verdict as JSON out: `{"ok":true}` or `{"ok":false,"error":{"code","field","message"}}`. */
 export function validateJson(request: string, handoffs: Handoffs = "taken"): string {
-  return doors.validateWork(request, handoffs === "taken");
+  return doors.validateWork(request, handoffs === "taken") ?? OK;
 }
 
 /**
