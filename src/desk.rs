@@ -1,17 +1,23 @@
 //! What one deployment is configured to be: its name, its address, its extensions.
 
+pub mod settings;
+
 use std::fmt;
+use std::str::FromStr;
 
 use serde_json::{Value, json};
 
 use crate::a2a::card::AgentExtension;
+#[cfg(feature = "card-signing")]
+use crate::agent::card::CardKey;
+use crate::agent::card::Document;
 use crate::coordination::{self, catalogue};
 use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
 use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
 use crate::guard::Reach;
 use crate::session::SessionLimits;
-use crate::session::credential::SecretDigest;
+use crate::session::credential::{SecretDigest, is_session_id};
 use crate::time::Timestamp;
 
 /// The longest a blocking send waits unless configured otherwise, in milliseconds.
@@ -31,6 +37,16 @@ pub struct Config {
     pub description: String,
     /// The agent's own version, on its card.
     pub version: String,
+    /// What the card says instead, and beside it.
+    pub card: Document,
+    /// Media types that messages may have parts of, beside `text/plain` and `application/json`; ranges such as `image/*`
+    /// too.
+    pub input_modes: Vec<String>,
+    /// The key that signs the card; without one it has no signature.
+    #[cfg(feature = "card-signing")]
+    pub card_key: Option<CardKey>,
+    /// Whom callers without a credential act as; without one they are refused.
+    pub anonymous: Option<Anonymous>,
     /// When the card last changed, as its `Last-Modified` tells: for as long as a host serves these settings it must
     /// stay the same. `None`: nothing is told.
     pub card_modified: Option<Timestamp>,
@@ -57,6 +73,11 @@ impl Default for Config {
             description: "A task desk: takes questions and handoffs of work, and tells how they stand"
                 .to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            card: Document::default(),
+            input_modes: Vec::new(),
+            #[cfg(feature = "card-signing")]
+            card_key: None,
+            anonymous: None,
             card_modified: None,
             operator_token: None,
             blocking_limit_ms: BLOCKING_LIMIT_MS,
@@ -66,6 +87,43 @@ impl Default for Config {
             limits: SessionLimits::default(),
         }
     }
+}
+
+/// One client of one session, as whom callers without a credential act. They may use the core operations; those of the
+/// extensions, the owner's verbs and the extended card need a credential all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anonymous {
+    /// The session.
+    pub session_id: String,
+    /// The participant, which must be a client.
+    pub participant_id: String,
+}
+
+impl FromStr for Anonymous {
+    type Err = &'static str;
+
+    /// Reads `SESSION/PARTICIPANT`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let ids = text.split_once('/');
+        let found = ids.filter(|(session, participant)| is_session_id(session) && is_session_id(participant));
+        let (session_id, participant_id) = found.ok_or("expected SESSION/PARTICIPANT, two ids")?;
+        Ok(Self {
+            session_id: session_id.to_owned(),
+            participant_id: participant_id.to_owned(),
+        })
+    }
+}
+
+/// Whether a text names a media type or a range of them: two tokens (RFC 9110, §5.6.2) without parameters.
+fn is_media_range(text: &str) -> bool {
+    let token = |text: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        !text.is_empty() && text.bytes().all(plain)
+    };
+    text.len() <= 100
+        && text
+            .split_once('/')
+            .is_some_and(|(kind, subtype)| token(kind) && token(subtype))
 }
 
 /// A setting that a desk can't be made with.
@@ -131,6 +189,12 @@ impl Desk {
         }
         if config.name.is_empty() || config.description.is_empty() || config.version.is_empty() {
             return fault("name, description, version", "expected text that is not empty");
+        }
+        if config.input_modes.len() > 50 || !config.input_modes.iter().all(|mode| is_media_range(mode)) {
+            return fault(
+                "input_modes",
+                "expected at most 50 media types such as text/markdown or image/*",
+            );
         }
         if config
             .operator_token
@@ -245,6 +309,21 @@ impl Extension for SessionCoordination {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_anonymous_client_is_two_ids() {
+        let read = |text: &str| {
+            text.parse::<Anonymous>()
+                .ok()
+                .map(|it| (it.session_id, it.participant_id))
+        };
+        assert_eq!(read("s-1/p-2"), Some(("s-1".to_owned(), "p-2".to_owned())));
+        for wrong in ["", "s-1", "s-1/", "/p-2", "s-1/p-2/x", "s 1/p-2", "s_1/p"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+        assert!(read(&format!("s/{}", "p".repeat(64))).is_some());
+        assert!(read(&format!("s/{}", "p".repeat(65))).is_none());
+    }
+
     fn fault(change: impl FnOnce(&mut Config)) -> Option<&'static str> {
         let mut config = Config::default();
         change(&mut config);
@@ -262,6 +341,22 @@ mod tests {
             fault(|config| config.base_url = "https://edge.example/".into()),
             Some("base_url")
         );
+        for (modes, wrong) in [
+            (
+                vec!["text/markdown".to_owned(), "image/*".to_owned(), "*/*".to_owned()],
+                false,
+            ),
+            (vec!["a/b".to_owned(); 50], false),
+            (vec!["a/b".to_owned(); 51], true),
+            (vec![format!("a/{}", "b".repeat(98))], false),
+            (vec![format!("a/{}", "b".repeat(99))], true),
+            (vec!["text".to_owned()], true),
+            (vec!["text/".to_owned()], true),
+            (vec!["text/plain; charset=utf-8".to_owned()], true),
+        ] {
+            let found = fault(|config| config.input_modes = modes.clone());
+            assert_eq!(found, wrong.then_some("input_modes"), "{modes:?}");
+        }
         assert_eq!(
             fault(|config| config.operator_token = Some("x".repeat(31))),
             Some("operator_token")

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod coordination;
 pub mod desk;
 pub mod dispatch;
+pub mod doors;
 pub mod exchange;
 pub mod extension;
 pub mod guard;

@@ -3,6 +3,11 @@
 //! The limits are those of the session coordination (§9.3 and §9.4): characters are Unicode scalar values,
 //! null is no value of any type unless a parameter says so, unknown members are ignored.
 
+mod rule;
+mod schema;
+
+pub use rule::Rule;
+pub use schema::schema;
 use serde_json::{Map, Value};
 
 use crate::a2a::Artifact;
@@ -87,11 +92,14 @@ pub enum Shape {
     Artifact,
 }
 
-/// Every field of `body` that breaks the table's rules, in the order of the table.
+/// Every field of `body` at fault: what the table says against them, in its order, then the rules that go across.
 #[must_use]
-pub fn violations(params: &[Param], body: &Map<String, Value>) -> Vec<Violation> {
+pub fn violations(params: &[Param], rules: &[Rule], body: &Map<String, Value>) -> Vec<Violation> {
     let mut found = Vec::new();
     check_members(params, body, "", &mut found);
+    for rule in rules {
+        rule.apply(params, body, &mut found);
+    }
     found
 }
 
@@ -348,7 +356,7 @@ mod tests {
     fn faults(name: &str, value: Value) -> Vec<String> {
         let mut body = json!({"title": "t", "note": "n", "unknown": [null]});
         body[name] = value;
-        let found = violations(TABLE, body.as_object().unwrap());
+        let found = violations(TABLE, &[], body.as_object().unwrap());
         found.into_iter().map(|violation| violation.field).collect()
     }
 
@@ -425,7 +433,7 @@ mod tests {
     #[test]
     fn all_faults_are_found_at_once_in_the_order_of_the_table() {
         let body = json!({"body": 1, "count": "1"});
-        let fields: Vec<_> = violations(TABLE, body.as_object().unwrap())
+        let fields: Vec<_> = violations(TABLE, &[], body.as_object().unwrap())
             .into_iter()
             .map(|it| it.field)
             .collect();

@@ -127,6 +127,16 @@ impl Refusal {
         Self::new(Code::Internal, "the desk met an internal error")
     }
 
+    /// UNAUTHENTICATED: one answer to a credential that is missing, malformed, unknown or revoked.
+    #[must_use]
+    pub fn unauthenticated() -> Self {
+        Self::new(
+            Code::Unauthenticated,
+            "expected a valid bearer token in the Authorization header",
+        )
+        .with_reason(A2A_DOMAIN, "UNAUTHENTICATED")
+    }
+
     /// INVALID_ARGUMENT on one field.
     #[must_use]
     pub fn invalid(field: impl Into<String>, description: impl Into<String>) -> Self {

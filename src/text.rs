@@ -27,6 +27,10 @@ pub fn is_blank(text: &str) -> bool {
 pub fn has_line_break(text: &str) -> bool {
     // Over bytes and without an early end, so that the compiler can look at many bytes at once.
     let first = text.as_bytes();
+    let begins = |byte: &u8| matches!(byte, 0xA..=0xD | 0xC2 | 0xE2);
+    if !first.iter().fold(false, |found, byte| found | begins(byte)) {
+        return false;
+    }
     let second = first.get(1..).unwrap_or_default();
     let third = first.get(2..).unwrap_or_default();
     let one = first

@@ -30,6 +30,7 @@ fn paths(task: &str) -> Vec<(String, &'static str)> {
     let act = "POST, OPTIONS";
     [
         ("/.well-known/agent-card.json".to_owned(), read),
+        ("/rpc".to_owned(), act),
         ("/message:send".to_owned(), act),
         ("/message:stream".to_owned(), act),
         ("/extendedAgentCard".to_owned(), read),
@@ -134,7 +135,9 @@ fn a_refusal_that_comes_early_says_which_extensions_were_active() {
     let json_type = ("content-type", "application/json");
     let version = ("a2a-version", "1.0");
     let long = vec![b' '; 262_145];
-    let cases: [(&str, &[(&str, &str)], &[u8], u16); 5] = [
+    /// The method and path, headers and body of a request, and the status of its answer.
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [u8], u16);
+    let cases: [Case<'_>; 5] = [
         ("POST /message:send", &[json_type, version], &long, 413),
         (
             "POST /message:send",

@@ -268,6 +268,7 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
             "artifacts[1].parts",
         ),
         limit(change, "assignee", chars(64), chars(65), "assignee"),
+        limit(change, "asMessage", json!(false), json!("no"), "asMessage"),
         limit(change, "gate", json!("scope"), json!("task-proposal"), "gate"),
         limit(change, "gate", json!("tool-approval"), json!("wake"), "gate"),
         limit(change, "reason", chars(2_000), chars(2_001), "reason"),

@@ -448,6 +448,7 @@ fn the_owners_verbs_refuse_with_their_reasons_and_are_not_there_for_others() {
         ("tasks:approve", of(&json!("task-nowhere")), 404, "TASK_NOT_FOUND"),
         ("tasks:approve", of(&ask), 400, "NO_OPEN_GATE"),
         ("tasks:drop", of(&ask), 400, "NO_WORK_ITEM"),
+        ("tasks:close", of(&handoff), 400, "NOT_AN_ASK"),
         ("tasks:drop", of(&handoff), 400, "NOT_APPROVED"),
         (
             "participants:revoke",

@@ -212,7 +212,7 @@ fn who_calls_and_how_a_call_is_carried_are_told_by_the_status() {
         assert_eq!(reply.headers.contains_key("www-authenticate"), status == 401);
         assert_eq!(
             reply.headers.get("allow").map(String::as_str),
-            (status == 405).then_some("POST")
+            (status == 405).then_some("POST, OPTIONS")
         );
     }
     assert_eq!(

@@ -1,18 +1,22 @@
 //! Prints how long each contender takes, what that is in megabytes a second, and how many times the Rust API's time.
 //!
 //! The contenders take turns in short batches, and the median of their batches counts, so that what else the machine
-//! does meanwhile hurts all of them alike: the ratios are worth more than the times. `--quick` takes fewer turns.
+//! does meanwhile hurts all of them alike: the ratios are worth more than the times. `--quick` takes fewer turns; `--corpus FILE` also writes what those in Node are given.
 
 use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use a2a_edge_benches::claims::Acquiring;
 use a2a_edge_benches::contenders::{Component, Schema, native_projects, native_takes};
 use a2a_edge_benches::corpus::{beyond_schema, full_size, minimal, requests, rows};
 use a2a_edge_benches::digest::Subject;
 
 /// How long a digest of a session with 10,000 records may take.
 const DIGEST: Duration = Duration::from_millis(10);
+
+/// How many times as long it may take to acquire a claim among 10,000 as among 10.
+const AMONG_MANY: f64 = 2.0;
 
 /// How long a batch should take: long beside the clock's steps, short beside the machine's moods.
 const BATCH: Duration = Duration::from_millis(2);
@@ -23,6 +27,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else {
         101
     };
+    let corpus = std::env::args()
+        .skip_while(|argument| argument != "--corpus")
+        .nth(1);
+    if let Some(path) = corpus {
+        std::fs::write(path, node_corpus().to_string())?;
+    }
     let (mut component, schema) = (Component::new()?, Schema::new()?);
     agree(&mut component, &schema)?;
 
@@ -56,12 +66,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     digests(turns)?;
+    claims(turns)?;
 
     println!("\nWhat JSON Schema cannot say, and the other two hold to:");
     for (_, _, rule) in beyond_schema() {
         println!("- {rule}");
     }
     Ok(())
+}
+
+/// What the contenders in Node are given: every request that is text, and the two that are measured, by name.
+fn node_corpus() -> serde_json::Value {
+    let text = |request: &Vec<u8>| String::from_utf8(request.clone()).ok();
+    let requests: Vec<String> = requests().iter().filter_map(text).collect();
+    let (minimal, full) = (text(&minimal()), text(&full_size()));
+    serde_json::json!({"requests": requests, "measured": {"minimal": minimal, "full-size": full}})
 }
 
 /// Digests of a large session, which must be quick enough.
@@ -79,6 +98,27 @@ fn digests(turns: usize) -> Result<(), Box<dyn Error>> {
             if nanos > DIGEST.as_secs_f64() * 1e9 {
                 return Err(format!("a digest takes longer than {DIGEST:?}").into());
             }
+        }
+    }
+    Ok(())
+}
+
+/// Claims acquired among live ones, which must not cost more for their number.
+fn claims(turns: usize) -> Result<(), Box<dyn Error>> {
+    println!(
+        "\n{:<34} {:>12} {:>10} {:>8}",
+        "claims.acquire, decided and applied", "ns", "MB/s", "ratio"
+    );
+    let title = |held: &str| format!("{held}, {} bytes", Acquiring::REQUEST_BYTES);
+    for (held, holders) in [("held by 50 members", 50), ("all the caller's own", 1)] {
+        let (few, many) = (Acquiring::among(10, holders)?, Acquiring::among(10_000, holders)?);
+        let mut contest = Contest::new(title(held), Acquiring::REQUEST_BYTES);
+        contest.enter_timed("among 10", |runs| few.time(runs));
+        contest.enter_timed("among 10,000", |runs| many.time(runs));
+        if let [few, many] = *contest.run(turns)
+            && many > few * AMONG_MANY
+        {
+            return Err(format!("a claim among 10,000 takes over {AMONG_MANY} times as long").into());
         }
     }
     Ok(())
@@ -134,6 +174,11 @@ impl<'c> Contest<'c> {
             }
             begun.elapsed()
         };
+        self.enter_timed(name, batch);
+    }
+
+    /// One who measures so many runs itself.
+    fn enter_timed(&mut self, name: &'static str, batch: impl FnMut(u32) -> Duration + 'c) {
         self.contenders.push(Contender {
             name,
             batch: Box::new(batch),

@@ -19,7 +19,7 @@ use http::Request;
 /// How many records the session has, beside its participants.
 pub const RECORDS: usize = 10_000;
 
-const START: Timestamp = Timestamp::from_millis(1_784_250_000_000);
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_784_250_000_000);
 
 /// How a digest can fail here.
 pub type Failure = Box<dyn std::error::Error>;
@@ -27,7 +27,7 @@ pub type Failure = Box<dyn std::error::Error>;
 /// A session, its log, and a member of it.
 pub struct Subject {
     desk: Desk,
-    session: Session,
+    pub(crate) session: Session,
     log: Vec<Vec<u8>>,
     token: Token,
     drawn: u64,
@@ -40,6 +40,15 @@ impl Subject {
     /// # Errors
     /// The session refuses one of them.
     pub fn new() -> Result<Self, Failure> {
+        let (mut subject, owner, members) = Self::with_members(50)?;
+        for (number, member) in (0..RECORDS).zip(members.iter().cycle()) {
+            subject.make(number, member, &owner)?;
+        }
+        Ok(subject)
+    }
+
+    /// A session of its owner and so many members, with nothing in it.
+    pub(crate) fn with_members(count: usize) -> Result<(Self, Caller, Vec<Caller>), Failure> {
         let desk = Desk::new(Config::default())?;
         let new = NewSession {
             owner_name: "owner".to_owned(),
@@ -56,7 +65,7 @@ impl Subject {
         subject.keep(&begun.commit);
         let owner = subject.caller()?;
         let mut members = Vec::new();
-        for number in 0..50 {
+        for number in 0..count {
             let add = Command::AddParticipant {
                 display_name: format!("member {number}"),
                 kind: Kind::Agent,
@@ -67,10 +76,7 @@ impl Subject {
             subject.token = token.and_then(Token::parse).ok_or("no token")?;
             members.push(subject.caller()?);
         }
-        for (number, member) in (0..RECORDS).zip(members.iter().cycle()) {
-            subject.make(number, member, &owner)?;
-        }
-        Ok(subject)
+        Ok((subject, owner, members))
     }
 
     fn caller(&self) -> Result<Caller, Failure> {
@@ -84,7 +90,7 @@ impl Subject {
         self.log.push(commit.to_bytes());
     }
 
-    fn decide(&mut self, caller: &Caller, command: &Command) -> Result<Answer, Failure> {
+    pub(crate) fn decide(&mut self, caller: &Caller, command: &Command) -> Result<Answer, Failure> {
         self.drawn = self.drawn.saturating_add(1);
         let mut entropy = [0; 32];
         entropy

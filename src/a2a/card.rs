@@ -133,4 +133,20 @@ pub struct AgentCard {
     pub default_output_modes: Vec<String>,
     /// At least one.
     pub skills: Vec<AgentSkill>,
+    /// Over the rest of the card.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signatures: Vec<AgentCardSignature>,
+    /// Where its picture is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon_url: Option<String>,
+}
+
+/// A signature of the card: a JWS in its JSON form, whose payload is the card without its signatures in canonical form
+/// (A2A 1.0, §8.4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentCardSignature {
+    /// The protected header, in base64url.
+    pub protected: String,
+    /// The signature, in base64url.
+    pub signature: String,
 }

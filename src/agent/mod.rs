@@ -96,6 +96,8 @@ enum Goal {
     Page(list::Page),
     /// What is no task's.
     Answer(Value),
+    /// The card for those with a credential.
+    Card,
 }
 
 impl Goal {
@@ -131,6 +133,9 @@ pub enum Poll {
 pub fn begin(desk: &Desk, session: &Session, call: Call) -> Result<Step, Failed> {
     if !call.caller.may(Scope::TasksSend) {
         return Err(scope_required(Scope::TasksSend).into());
+    }
+    if call.method == Method::GetExtendedAgentCard && call.caller.is_anonymous() {
+        return Err(Refusal::unauthenticated().into());
     }
     let named = send::named_extensions(&call.params);
     let requested = header::requested(&call.requested, &named);
@@ -221,6 +226,10 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
         | Method::DeleteTaskPushNotificationConfig => {
             let (commit, answer) = push::run(desk, session, call, &object)?;
             Ok((commit, params, Goal::Answer(answer)))
+        }
+        Method::GetExtendedAgentCard => {
+            card::extended(desk, session.id())?;
+            Ok((None, params, Goal::Card))
         }
         _ => Err(not_offered(call.method)),
     }
@@ -327,6 +336,7 @@ impl Follow {
                 page.answer(&tasks)
             }
             Goal::Answer(answer) => answer.clone(),
+            Goal::Card => card::extended(desk, session.id()).map_err(|refusal| self.fail(refusal))?,
         };
         Ok(Poll::Ready(value, self.activations.echo()))
     }

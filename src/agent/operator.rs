@@ -93,6 +93,14 @@ pub const VERBS: &[Verb] = &[
         }),
     },
     Verb {
+        segment: "credentials:rotate",
+        params: &[Param::required("participantId", Shape::Id, "Whose")],
+        about: "Gives a participant another token, shown once; those it had no longer work",
+        effect: Effect::Issue(|fields| Command::RotateCredential {
+            participant_id: fields.owned("participantId").unwrap_or_default(),
+        }),
+    },
+    Verb {
         segment: "participants:list",
         params: &[],
         about: "Lists who takes part, in the order of their admission",
@@ -132,6 +140,15 @@ pub const VERBS: &[Verb] = &[
         params: &[TASK, Param::optional("reason", REASON, "What the client is told")],
         about: "Declines an ask, or the proposal of a handoff",
         effect: Effect::Write(|fields| Command::Decline {
+            task_id: fields.owned("taskId").unwrap_or_default(),
+            reason: fields.owned("reason"),
+        }),
+    },
+    Verb {
+        segment: "tasks:close",
+        params: &[TASK, Param::optional("reason", REASON, "What the client is told")],
+        about: "Closes an ask that nobody will answer: it has failed",
+        effect: Effect::Write(|fields| Command::CloseTask {
             task_id: fields.owned("taskId").unwrap_or_default(),
             reason: fields.owned("reason"),
         }),
@@ -259,7 +276,7 @@ pub fn rule(
     if !caller.role.decides() {
         return Err(nothing_here());
     }
-    let mut found = params::violations(verb.params, body);
+    let mut found = params::violations(verb.params, &[], body);
     let key = match verb.effect {
         Effect::Read(_) => None,
         Effect::Write(_) => idempotency_key(body, &mut found),
@@ -303,8 +320,7 @@ pub fn rule(
 }
 
 fn participants(session: &Session, _: Fields<'_>, _: Timestamp) -> Result<Value, Refusal> {
-    let mut found: Vec<_> = session.participants().collect();
-    found.sort_by(|a, b| (a.added_at, &a.participant_id).cmp(&(b.added_at, &b.participant_id)));
+    let found: Vec<_> = session.participants_in_order().collect();
     Ok(json!({ "participants": found }))
 }
 

@@ -121,7 +121,7 @@ pub(super) fn send(
                     Some(WorkRequest::Status { task }) => *task,
                     _ => None,
                 };
-                check_media_types(&message.parts)?;
+                check_media_types(desk, &message.parts)?;
                 let answer = status(session, call, task);
                 return Ok((None, params, Goal::Message(Box::new(answer))));
             }
@@ -139,7 +139,7 @@ pub(super) fn send(
         },
     };
     let inbound = inbound::inbound(&message.parts)?;
-    check_media_types(&message.parts)?;
+    check_media_types(desk, &message.parts)?;
     let recognised = active.work || active.envelope;
     let body = Value::Object(call.params.clone());
     let limit = i64::from(desk.config.blocking_limit_ms);
@@ -149,8 +149,8 @@ pub(super) fn send(
         body: inbound.body,
         data: inbound.data,
         opening,
-        awaited_until: deadline.filter(|_| !call.method.streams()),
         push: configuration.push.clone(),
+        awaited_until: deadline.filter(|_| !call.method.streams()),
         ..addressed(message.clone(), envelope.as_ref())
     };
     let (commit, answer) = decide(desk, session, call, &Command::Send(Box::new(send)))?;
@@ -190,8 +190,8 @@ fn addressed(message: Message, envelope: Option<&Envelope<'_>>) -> Send {
             .map(|it| it.refs.iter().copied().map(Reference::<&str>::to_owned).collect())
             .unwrap_or_default(),
         fingerprint: None,
-        awaited_until: None,
         push: None,
+        awaited_until: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every operation that the desk offers, once: routing, scopes, limits and the card are read from here.
 
+pub use super::operation::Description;
 use super::operation::Operation;
 use super::{
     claims, decisions, digest, events, inbox, knowledge, participants, presence, questions, requests,
@@ -41,3 +42,19 @@ pub const OPERATIONS: &[Operation] = &[
 pub fn find(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|operation| operation.name == name)
 }
+
+/// The operations as they are described, in the same order. Whoever reads this alone carries none of what is behind
+/// the operations.
+pub const DESCRIPTIONS: &[Description] = &{
+    let mut described = [claims::CHECK.described(); OPERATIONS.len()];
+    let mut slots: &mut [Description] = &mut described;
+    let mut operations = OPERATIONS;
+    while let (Some((slot, more)), Some((operation, rest))) =
+        (slots.split_first_mut(), operations.split_first())
+    {
+        *slot = operation.described();
+        slots = more;
+        operations = rest;
+    }
+    described
+};

@@ -33,7 +33,9 @@ pub const CHECK: Operation = Operation {
         Shape::List(50, &Shape::Object(&[RESOURCE, TYPE])),
         "What the caller would claim",
     )],
+    rules: &[],
     about: "Tells which live claims would be in the way of the caller's",
+    answer: "`results[]` in the order of `resources`: `available`, `conflicts[]`, `truncated?`",
     handler: Handler::Session(check),
 };
 
@@ -54,7 +56,9 @@ pub const ACQUIRE: Operation = Operation {
         Param::optional("workstreamId", Shape::Id, "The workstream it belongs to"),
         Param::optional("requestId", Shape::Id, "The request it is for"),
     ],
+    rules: &[],
     about: "Claims a resource for a while, or renews the caller's claim on it",
+    answer: "`claim`",
     handler: Handler::Session(acquire),
 };
 
@@ -64,7 +68,9 @@ pub const RELEASE: Operation = Operation {
     scope: Scope::SessionWrite,
     read_only: false,
     params: &[Param::required("claimId", Shape::Id, "Which")],
+    rules: &[],
     about: "Gives a claim up before it lapses",
+    answer: "`claim` with `releasedAt`",
     handler: Handler::Session(release),
 };
 

@@ -23,7 +23,9 @@ pub const RECORD: Operation = Operation {
         Param::optional("supersedes", Shape::Id, "The decision whose place it takes"),
         Param::optional("workstreamId", Shape::Id, "The workstream it belongs to"),
     ],
+    rules: &[],
     about: "Records a decision for everyone in the session",
+    answer: "`decision`",
     handler: Handler::Session(record),
 };
 

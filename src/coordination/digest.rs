@@ -6,7 +6,6 @@ use super::{Call, Handler, Operation, Read, events, journal, requests};
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::event::{Cursor, Span};
-use crate::session::inbox::ItemState;
 use crate::session::knowledge::Entry;
 use crate::session::presence::PresenceState;
 use crate::session::question::QuestionState;
@@ -35,7 +34,9 @@ pub const GET: Operation = Operation {
             "How many of each kind at most, the newest (50)",
         ),
     ],
+    rules: &[],
     about: "Tells in one answer how the session stands, and what happened last",
+    answer: "`digest`, `cursor`",
     handler: Handler::Log(get),
 };
 
@@ -64,9 +65,10 @@ fn get(session: &Session, call: &Call<'_>, log: Option<&[Commit]>) -> Result<Rea
         most,
         more: Vec::new(),
     };
-    Ok(Read::Answer(
-        json!({ "digest": digest.write(news), "cursor": cursor.to_string() }),
-    ))
+    let mut answer = Map::new();
+    answer.insert("digest".to_owned(), digest.write(news));
+    answer.insert("cursor".to_owned(), json!(cursor.to_string()));
+    Ok(Read::Answer(Value::Object(answer)))
 }
 
 /// The last `most` commits of a log that ends with commit `last`, as far as they are not before `since`.
@@ -115,14 +117,12 @@ impl Digest<'_> {
     fn write(mut self, news: News) -> Value {
         let (session, caller) = (self.session, &self.call.caller);
         let now = session.time(self.call.now);
-        let claims = self.newest("claims", session.claims().live_newest_first(now));
+        let claims = session.claims().live_newest_first(now);
+        let claims = self.newest("claims", claims.map(value));
         let (conflicts, all) = session.claims().shared_overlaps(self.most, now);
         self.note("conflicts", !all);
-        let conflicts: Vec<Value> = conflicts
-            .iter()
-            .rev()
-            .map(|pair| json!({ "claims": pair }))
-            .collect();
+        let pair = |pair: &_| Value::Object(Map::from_iter([("claims".to_owned(), json!(pair))]));
+        let conflicts = conflicts.iter().rev().map(pair).collect();
         let open = session.requests().rev();
         let open = open.filter(|request| !request.state_at(now).is_closed());
         let requests = self.newest("openRequests", open.map(|it| requests::shown(it, self.call)));
@@ -130,13 +130,14 @@ impl Digest<'_> {
         let open = open.filter(|question| {
             question.state == QuestionState::Open && journal::may_read(session, question, caller)
         });
-        let questions = self.newest("openQuestions", open);
+        let questions = self.newest("openQuestions", open.map(value));
         let standing = session.decisions().rev().filter(|it| it.superseded_by.is_none());
-        let decisions = self.newest("decisions", standing);
+        let decisions = self.newest("decisions", standing.map(value));
         let entries = session.knowledge().entries().rev();
         let knowledge = self.newest("knowledge", entries.map(Entry::heading));
         let open = session.workstreams().in_order().rev();
-        let workstreams = self.newest("workstreams", open.filter(|one| one.is_open()));
+        let open = open.filter(|one| one.is_open());
+        let workstreams = self.newest("workstreams", open.map(value));
 
         let mut events = news.events;
         let over = events.len().saturating_sub(self.most);
@@ -145,15 +146,16 @@ impl Digest<'_> {
         let mut put = |name: &str, value: Value| digest.insert(name.to_owned(), value);
         put("generatedAt", json!(now));
         put("participants", self.participants());
-        put("inbox", json!({ "pending": self.pending() }));
+        let pending = session.inbox_pending(&caller.participant_id, now);
+        put("inbox", json!({ "pending": pending }));
         put("claims", claims);
-        put("conflicts", json!(conflicts));
+        put("conflicts", conflicts);
         put("openRequests", requests);
         put("openQuestions", questions);
         put("decisions", decisions);
         put("knowledge", knowledge);
         put("workstreams", workstreams);
-        put("events", json!(events));
+        put("events", Value::Array(events));
         if over > 0 || news.begins_late {
             put("truncated", json!(true));
         }
@@ -168,15 +170,11 @@ impl Digest<'_> {
     }
 
     /// The first `most` of some records that come newest first, newest last.
-    fn newest<T: serde::Serialize>(
-        &mut self,
-        section: &'static str,
-        mut newest_first: impl Iterator<Item = T>,
-    ) -> Value {
-        let mut kept: Vec<T> = newest_first.by_ref().take(self.most).collect();
+    fn newest(&mut self, section: &'static str, mut newest_first: impl Iterator<Item = Value>) -> Value {
+        let mut kept: Vec<Value> = newest_first.by_ref().take(self.most).collect();
         self.note(section, newest_first.next().is_some());
         kept.reverse();
-        json!(kept)
+        Value::Array(kept)
     }
 
     fn participants(&self) -> Value {
@@ -193,12 +191,8 @@ impl Digest<'_> {
         }
         json!({ "active": active, "total": total })
     }
+}
 
-    fn pending(&self) -> usize {
-        let items = self
-            .session
-            .inbox_of(&self.call.caller.participant_id, self.call.now);
-        let pending = items.iter().filter(|item| item.state == ItemState::Pending);
-        pending.count()
-    }
+fn value(record: impl serde::Serialize) -> Value {
+    json!(record)
 }

@@ -24,7 +24,9 @@ pub const LIST: Operation = Operation {
         page::SIZE,
         page::TOKEN,
     ],
+    rules: &[],
     about: "Lists what happened in the session, oldest first",
+    answer: "`events[]`, `cursor`, `nextPageToken`",
     handler: Handler::Log(list),
 };
 
@@ -34,7 +36,9 @@ pub const STREAM: Operation = Operation {
     scope: Scope::SessionRead,
     read_only: true,
     params: &[],
+    rules: &[],
     about: "Tells what happens in the session as it happens, from Last-Event-ID on or from now on",
+    answer: "a stream of events",
     handler: Handler::Stream(stream),
 };
 

@@ -29,7 +29,9 @@ pub const LIST: Operation = Operation {
         page::SIZE,
         page::TOKEN,
     ],
+    rules: &[],
     about: "Lists what waits for the caller, oldest first",
+    answer: "`items[]`, `nextPageToken`, `pendingCount`",
     handler: Handler::Session(list),
 };
 
@@ -46,7 +48,9 @@ pub const UPDATE: Operation = Operation {
             "What the caller makes of them",
         ),
     ],
+    rules: &[],
     about: "Acknowledges, resolves or reopens items of the caller's inbox: all of them, or none",
+    answer: "`items[]`",
     handler: Handler::Session(update),
 };
 

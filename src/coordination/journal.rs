@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::dispatch::SYSTEM_ADDRESS;
 use crate::session::event::{Cursor, Event};
 use crate::session::knowledge::Ruling;
 use crate::session::participant::Participant;
@@ -100,6 +101,10 @@ fn tell(session: &Session, event: &Event) -> Option<Told> {
         Event::ParticipantRevoked { participant_id } => {
             Told::members("participant.left", json!({ "participantId": participant_id }))
         }
+        Event::CredentialRotated { credential } => Told::deciders(
+            "credential.rotated",
+            json!({ "participantId": credential.participant_id }),
+        ),
         Event::PresenceAnnounced {
             participant_id,
             presence,
@@ -173,7 +178,13 @@ fn tell(session: &Session, event: &Event) -> Option<Told> {
             "client.answered",
             json!({ "taskId": task_id, "messageId": mail_id }),
         ),
-        Event::TaskAnswered { task_id, .. } => ended(session, "task.answered", task_id),
+        Event::TaskAnswered { task_id, mail_id, .. } => {
+            let by_system = session
+                .mail(mail_id)
+                .is_some_and(|mail| mail.from == SYSTEM_ADDRESS);
+            let name = if by_system { "task.closed" } else { "task.answered" };
+            ended(session, name, task_id)
+        }
         Event::TaskCanceled { task_id, .. } => ended(session, "task.canceled", task_id),
         Event::TaskDeclined { task_id, .. } => ended(session, "task.declined", task_id),
         Event::TaskDropped { task_id, .. } => ended(session, "task.dropped", task_id),

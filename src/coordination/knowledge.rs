@@ -29,7 +29,9 @@ pub const LIST: Operation = Operation {
         page::SIZE,
         page::TOKEN,
     ],
+    rules: &[],
     about: "Lists the entries of the knowledge without their bodies, oldest first",
+    answer: "`entries[]` without `body`, `nextPageToken`",
     handler: Handler::Session(list),
 };
 
@@ -46,7 +48,9 @@ pub const READ: Operation = Operation {
             "In which version; without it, the latest",
         ),
     ],
+    rules: &[],
     about: "Shows an entry of the knowledge",
+    answer: "`entry` with `body`",
     handler: Handler::Session(read),
 };
 
@@ -71,7 +75,9 @@ pub const PROPOSE: Operation = Operation {
             "The version of the entry that it goes out from (the latest)",
         ),
     ],
+    rules: &[],
     about: "Proposes an entry or a change of one, which an owner or admin decides about",
+    answer: "`proposal`",
     handler: Handler::Session(propose),
 };
 

@@ -16,13 +16,15 @@ pub mod participants;
 pub mod presence;
 pub mod projection;
 pub mod questions;
+pub mod reference;
 pub mod requests;
 pub mod resource;
 pub mod workstreams;
 
-pub use operation::{Handler, LogHandler, Operation, Read, Reply};
+pub use operation::{Description, Handler, LogHandler, Operation, Read, Reply};
 use serde_json::Value;
 
+use crate::params::{Param, Rule};
 use crate::refusal::{Refusal, Violation};
 use crate::session::{Caller, Command, Context, Decided, Idempotency, Scope, Session, SessionLimits};
 use crate::time::Timestamp;
@@ -87,12 +89,7 @@ pub fn allow(operation: &Operation, caller: &Caller) -> Result<(), Refusal> {
 /// # Errors
 /// The first check that fails.
 pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Result<Reply, Refusal> {
-    let mut found = crate::params::violations(operation.params, call.body);
-    let key = if operation.read_only {
-        None
-    } else {
-        idempotency_key(call.body, &mut found)
-    };
+    let (key, found) = checked(operation.params, operation.rules, operation.read_only, call.body);
     if !found.is_empty() {
         return Err(Refusal::violations(found));
     }
@@ -107,6 +104,22 @@ pub fn invoke(session: &Session, operation: &Operation, call: &Call<'_>) -> Resu
         }),
         Handler::Stream(handler) => handler(session, call).map(Reply::Stream),
     }
+}
+
+/// The idempotency key of a call, if it is no read and has one, and every field of it that breaks a rule.
+pub(crate) fn checked<'a>(
+    params: &[Param],
+    rules: &[Rule],
+    read_only: bool,
+    body: &'a serde_json::Map<String, Value>,
+) -> (Option<&'a str>, Vec<Violation>) {
+    let mut found = crate::params::violations(params, rules, body);
+    let key = if read_only {
+        None
+    } else {
+        idempotency_key(body, &mut found)
+    };
+    (key, found)
 }
 
 /// PERMISSION_DENIED SCOPE_REQUIRED.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Call;
-use crate::params::Param;
+use crate::params::{Param, Rule};
 use crate::refusal::Refusal;
 use crate::session::event::{Cursor, Span};
 use crate::session::{Commit, Decided, Idempotency, Scope, Session};
@@ -54,8 +54,54 @@ pub struct Operation {
     pub read_only: bool,
     /// What it takes, beside `idempotencyKey` where it is no read.
     pub params: &'static [Param],
+    /// What goes across its parameters.
+    pub rules: &'static [Rule],
     /// What it does, for people.
     pub about: &'static str,
+    /// The members of its answer, for people.
+    pub answer: &'static str,
     /// What carries it out.
     pub handler: Handler,
+}
+
+/// An operation without what carries it out.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// Its dotted name, such as `requests.update`.
+    pub name: &'static str,
+    /// What the caller's credential must have.
+    pub scope: Scope,
+    /// Whether it changes nothing, whatever it is sent.
+    pub read_only: bool,
+    /// What it takes, beside `idempotencyKey` where it is no read.
+    pub params: &'static [Param],
+    /// What goes across its parameters.
+    pub rules: &'static [Rule],
+    /// What it does, for people.
+    pub about: &'static str,
+}
+
+impl Operation {
+    /// The operation without what carries it out.
+    #[must_use]
+    pub const fn described(&self) -> Description {
+        let Self {
+            name,
+            scope,
+            read_only,
+            params,
+            rules,
+            about,
+            answer: _,
+            handler: _,
+        } = *self;
+        Description {
+            name,
+            scope,
+            read_only,
+            params,
+            rules,
+            about,
+        }
+    }
 }

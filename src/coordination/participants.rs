@@ -22,7 +22,9 @@ pub const LIST: Operation = Operation {
         page::SIZE,
         page::TOKEN,
     ],
+    rules: &[],
     about: "Lists who takes part in the session, in the order they were admitted in",
+    answer: "`participants[]`, `nextPageToken`",
     handler: Handler::Session(list),
 };
 

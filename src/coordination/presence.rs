@@ -48,7 +48,9 @@ pub const ANNOUNCE: Operation = Operation {
             "Whether its live claims get their lease anew (true)",
         ),
     ],
+    rules: &[],
     about: "Says that the caller is there",
+    answer: "`participant`, `renewedClaims[]`, `lapsedClaims[]`",
     handler: Handler::Session(announce),
 };
 
@@ -67,7 +69,9 @@ pub const STATUS: Operation = Operation {
             "What it is at: paths, globs or ids with a scheme",
         ),
     ],
+    rules: &[],
     about: "Says how the caller is getting on, for the session's log",
+    answer: "`event` {`eventId`, `seq`, `at`}",
     handler: Handler::Session(status),
 };
 

@@ -1,11 +1,10 @@
 //! `questions.*`: what participants ask each other, and the clients of their tasks (session coordination, §9).
 
 use super::{Call, Handler, Operation};
-use crate::params::{Fields, Param, Shape};
+use crate::params::{Fields, Param, Rule, Shape};
 use crate::refusal::Refusal;
 use crate::session::decide::{Command, Decided, Idempotency, NewQuestion};
 use crate::session::{Scope, Session};
-use crate::text;
 
 const BODY: Shape = Shape::Text(16_384);
 
@@ -38,7 +37,9 @@ pub const ASK: Operation = Operation {
         ),
         Param::optional("workstreamId", Shape::Id, "The workstream it belongs to"),
     ],
+    rules: &[Rule::Either("to", "capability")],
     about: "Asks participants of the session, or the client of a request's task",
+    answer: "`question`",
     handler: Handler::Session(ask),
 };
 
@@ -52,7 +53,9 @@ pub const ANSWER: Operation = Operation {
         Param::optional("body", BODY, "The answer; it or choice is required"),
         Param::optional("choice", Shape::Line(200), "One of the question's choices"),
     ],
+    rules: &[Rule::Some(&["body", "choice"])],
     about: "Answers a question, once",
+    answer: "`question` with `answer`",
     handler: Handler::Session(answer),
 };
 
@@ -66,27 +69,15 @@ fn ask(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> 
         request_id: fields.owned("requestId"),
         workstream_id: fields.owned("workstreamId"),
     };
-    if !new.to.is_empty() && new.capability.is_some() {
-        let rule = "expected either to or capability, not both";
-        return Err(Refusal::invalid("capability", rule));
-    }
     call.decide(session, idempotency, &Command::AskQuestion(Box::new(new)))
 }
 
 fn answer(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {
     let fields = Fields(call.body);
-    let (body, choice) = (fields.owned("body"), fields.owned("choice"));
-    if choice.is_none() && body.as_deref().is_none_or(text::is_blank) {
-        return Err(Refusal::invalid(
-            "body",
-            "required without choice: expected text, not blank",
-        ));
-    }
-    let question_id = fields.owned("questionId").unwrap_or_default();
     let command = Command::AnswerQuestion {
-        question_id,
-        body,
-        choice,
+        question_id: fields.owned("questionId").unwrap_or_default(),
+        body: fields.owned("body"),
+        choice: fields.owned("choice"),
     };
     call.decide(session, idempotency, &command)
 }

@@ -7,12 +7,11 @@ use super::{Call, Handler, Operation, page};
 use crate::a2a::Artifact;
 use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::work::Priority;
-use crate::params::{Fields, Param, Shape};
+use crate::params::{Fields, Param, Rule, Shape};
 use crate::refusal::Refusal;
 use crate::session::decide::{Action, Command, Decided, Idempotency, NewRequest};
 use crate::session::request::{Request, RequestState, Stage};
 use crate::session::{Scope, Session};
-use crate::text;
 
 const BODY: Shape = Shape::Text(16_384);
 const ARTIFACTS: Shape = Shape::List(20, &Shape::Artifact);
@@ -53,7 +52,9 @@ pub const CREATE: Operation = Operation {
         ),
         Param::optional("workstreamId", Shape::Id, "The workstream it belongs to"),
     ],
+    rules: &[],
     about: "Asks the participants of the session for a piece of work",
+    answer: "`request`",
     handler: Handler::Session(create),
 };
 
@@ -82,7 +83,9 @@ pub const LIST: Operation = Operation {
         page::SIZE,
         page::TOKEN,
     ],
+    rules: &[],
     about: "Lists the requests of the session, oldest first",
+    answer: "`requests[]`, `nextPageToken`",
     handler: Handler::Session(list),
 };
 
@@ -124,11 +127,24 @@ pub const UPDATE: Operation = Operation {
         ),
         Param::optional(
             "reason",
-            Shape::Text(2_000),
+            Shape::Filled(2_000),
             "What exactly, for those who decide alone (hold)",
         ),
     ],
+    rules: &[
+        Rule::With {
+            param: "action",
+            is: "reassign",
+            needs: &["assignee"],
+        },
+        Rule::With {
+            param: "action",
+            is: "hold",
+            needs: &["gate", "reason"],
+        },
+    ],
     about: "Takes a request, gives it back, moves it on, ends it",
+    answer: "`request`",
     handler: Handler::Session(update),
 };
 
@@ -170,15 +186,14 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
         },
         "complete" => complete(fields, note, artifacts)?,
         "cancel" => Action::Cancel { note },
-        "hold" => hold(fields, note)?,
-        _ => match fields.owned("assignee") {
-            Some(assignee) => Action::Reassign { assignee, note },
-            None => {
-                return Err(Refusal::invalid(
-                    "assignee",
-                    "required with reassign: expected a participant's id",
-                ));
-            }
+        "hold" => Action::Hold {
+            gate: fields.owned("gate").unwrap_or_default(),
+            reason: fields.owned("reason").unwrap_or_default(),
+            note,
+        },
+        _ => Action::Reassign {
+            assignee: fields.owned("assignee").unwrap_or_default(),
+            note,
         },
     };
     let request_id = fields.owned("requestId").unwrap_or_default();
@@ -204,21 +219,6 @@ fn complete(fields: Fields<'_>, note: Option<String>, artifacts: Vec<Artifact>) 
         artifacts,
         as_message,
     })
-}
-
-fn hold(fields: Fields<'_>, note: Option<String>) -> Result<Action, Refusal> {
-    let reason = fields.owned("reason").filter(|reason| !text::is_blank(reason));
-    match (fields.owned("gate"), reason) {
-        (Some(gate), Some(reason)) => Ok(Action::Hold { gate, reason, note }),
-        (None, _) => Err(Refusal::invalid(
-            "gate",
-            "required with hold: expected one of: tool-approval, scope",
-        )),
-        (_, None) => Err(Refusal::invalid(
-            "reason",
-            "required with hold: expected text, not blank",
-        )),
-    }
 }
 
 /// A request as of `now`: one whose time has run out is expired, recorded or not.

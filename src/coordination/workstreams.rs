@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, page};
-use crate::params::{Fields, Param, Shape};
+use crate::params::{Fields, Param, Rule, Shape};
 use crate::refusal::Refusal;
 use crate::session::decide::{Command, Decided, Edit, Idempotency, Move, NewWorkstream};
 use crate::session::workstream::{Lifecycle, Resource, Update, Workstream};
@@ -14,7 +14,19 @@ const TITLE: Shape = Shape::Line(200);
 /// Blank is no intent, though an update may leave the member out.
 const INTENT: Shape = Shape::Filled(4_000);
 const PARTICIPANTS: Shape = Shape::Set(50, &Shape::Id);
-const LIFECYCLE: Shape = Shape::Choice(&["proposed", "active", "paused", "completed", "archived"]);
+/// How far a workstream may be.
+pub const LIFECYCLES: &[&str] = &["proposed", "active", "paused", "completed", "archived"];
+/// What a workstream may be linked to.
+pub const LINK_KINDS: &[&str] = &[
+    "request",
+    "claim",
+    "question",
+    "decision",
+    "knowledge",
+    "task",
+    "external",
+];
+const LIFECYCLE: Shape = Shape::Choice(LIFECYCLES);
 const WHICH: Param = Param::required("workstreamId", Shape::Id, "Which");
 const VERSION: Param = Param::required(
     "expectedVersion",
@@ -24,19 +36,7 @@ const VERSION: Param = Param::required(
 const RESOURCE: Param = Param::required(
     "resource",
     Shape::Object(&[
-        Param::required(
-            "kind",
-            Shape::Choice(&[
-                "request",
-                "claim",
-                "question",
-                "decision",
-                "knowledge",
-                "task",
-                "external",
-            ]),
-            "What it is",
-        ),
+        Param::required("kind", Shape::Choice(LINK_KINDS), "What it is"),
         Param::required("id", Shape::Line(512), "Its id"),
     ]),
     "A record of the session, or something outside",
@@ -57,7 +57,9 @@ pub const LIST: Operation = Operation {
         page::SIZE,
         page::TOKEN,
     ],
+    rules: &[],
     about: "Lists the workstreams of the session, oldest first",
+    answer: "`workstreams[]`, `nextPageToken`",
     handler: Handler::Session(list),
 };
 
@@ -71,7 +73,9 @@ pub const CREATE: Operation = Operation {
         Param::required("intent", INTENT, "What it is to come to"),
         Param::optional("participants", PARTICIPANTS, "Who works on it beside the caller"),
     ],
+    rules: &[],
     about: "Makes a workstream, with the caller as its owner",
+    answer: "`workstream`",
     handler: Handler::Session(create),
 };
 
@@ -90,7 +94,9 @@ pub const GET: Operation = Operation {
         page::SIZE,
         page::TOKEN,
     ],
+    rules: &[],
     about: "Shows a workstream, and its history in pages",
+    answer: "`workstream`, `history[]?`, `nextPageToken`",
     handler: Handler::Session(get),
 };
 
@@ -128,7 +134,17 @@ pub const UPDATE: Operation = Operation {
             "Where whoever takes it up starts, in place of the one before",
         ),
     ],
+    rules: &[Rule::Some(&[
+        "title",
+        "intent",
+        "owner",
+        "participants",
+        "lifecycle",
+        "addEvidence",
+        "checkpoint",
+    ])],
     about: "Sets parts of a workstream anew",
+    answer: "`workstream`",
     handler: Handler::Session(update),
 };
 
@@ -147,7 +163,12 @@ pub const LINK: Operation = Operation {
             "The workstream that holds it, to move it from there",
         ),
     ],
+    rules: &[Rule::Apart {
+        within: "from",
+        param: "workstreamId",
+    }],
     about: "Links a resource to a workstream, or moves it there from another",
+    answer: "`workstream`, `link`, `movedFrom?`",
     handler: Handler::Session(link),
 };
 
@@ -157,7 +178,9 @@ pub const UNLINK: Operation = Operation {
     scope: Scope::SessionWrite,
     read_only: false,
     params: &[WHICH, VERSION, RESOURCE],
+    rules: &[],
     about: "Takes a resource's link away from a workstream",
+    answer: "`workstream`",
     handler: Handler::Session(unlink),
 };
 
@@ -228,7 +251,7 @@ fn get(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<Dec
 
 /// What an update sets, of what it may.
 fn changes(fields: Fields<'_>) -> Result<Update, Refusal> {
-    let update = Update {
+    Ok(Update {
         title: fields.owned("title"),
         intent: fields.owned("intent"),
         owner: fields.owned("owner"),
@@ -246,12 +269,7 @@ fn changes(fields: Fields<'_>) -> Result<Update, Refusal> {
             .raw("checkpoint")
             .map(|checkpoint| read(checkpoint, "checkpoint"))
             .transpose()?,
-    };
-    if update == Update::default() {
-        let rule = "expected at least one of: title, intent, owner, participants, lifecycle, addEvidence, checkpoint";
-        return Err(Refusal::invalid("title", rule));
-    }
-    Ok(update)
+    })
 }
 
 fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {
@@ -265,13 +283,6 @@ fn link(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) ->
         workstream_id: from.owned("workstreamId").unwrap_or_default(),
         expected_version: from.number("expectedVersion").unwrap_or_default(),
     });
-    if from
-        .as_ref()
-        .is_some_and(|from| fields.text("workstreamId") == Some(&from.workstream_id))
-    {
-        let rule = "expected another workstream than the one to link to";
-        return Err(Refusal::invalid("from.workstreamId", rule));
-    }
     let resource = resource(fields)?;
     decide(session, call, idempotency, Edit::Link { resource, from })
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::facts::Note;
 use super::field::{Line, Null, Object, Path, expected_word};
 use super::verdict::{self, Fault};
 use super::work::{self, Handoffs, WorkRequest};
@@ -289,6 +290,23 @@ pub fn opening_json(metadata: &str, handoffs: Handoffs) -> String {
     verdict::answer(verdict::read(metadata, "message.metadata").and_then(opens))
 }
 
+/// The text door of [`Written`]: a message inside the host as JSON in, what is written back of it as `result` out. One
+/// without an `id` or a `from` is invalid on that.
+#[must_use]
+pub fn write_back_json(message: &str) -> String {
+    let write = |message: Value| {
+        let note = Note::read(&message, "message")?;
+        let missing = if note.id.is_none() {
+            "message.id"
+        } else {
+            "message.from"
+        };
+        let written = note.written().map(serde_json::to_value).and_then(Result::ok);
+        written.ok_or_else(|| Fault::invalid(missing, "expected a string"))
+    };
+    verdict::answer(verdict::read(message, "message").and_then(write))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,5 +401,23 @@ mod tests {
             serde_json::to_string(&bare).unwrap(),
             r#"{"id":"m-2","thread":"m-1","from":"human:wyat","kind":"question","refs":[]}"#
         );
+    }
+    #[test]
+    fn the_text_door_writes_back_what_the_host_knows() {
+        assert_eq!(
+            write_back_json(
+                r#"{"id":"m-2","from":"human:wyat","to":["human:ada"],"blocking":false,"choices":[],"wake":"request"}"#
+            ),
+            r#"{"ok":true,"result":{"id":"m-2","thread":"m-2","from":"human:wyat","kind":"message","refs":[]}}"#
+        );
+        for (message, field) in [
+            (r#"{"from":"human:wyat"}"#, "message.id"),
+            (r#"{"id":"m-2"}"#, "message.from"),
+            (r#"{"id":1}"#, "message.id"),
+            ("[]", "message"),
+        ] {
+            let said = write_back_json(message);
+            assert!(said.contains(&format!(r#""field":"{field}""#)), "{said}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::verdict;
 use crate::time::Timestamp;
 
 /// A gate that is open.
@@ -58,6 +59,12 @@ pub fn is_gate_data(data: &Value) -> bool {
         .is_some_and(|name| !name.starts_with("x-"))
 }
 
+/// The text door of [`is_gate_data`]: a message's data as JSON in, true or false as `result` out.
+#[must_use]
+pub fn is_gate_data_json(data: &str) -> String {
+    verdict::answer(verdict::read(data, "data").map(|data| is_gate_data(&data)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +85,8 @@ mod tests {
             (json!(null), false),
         ] {
             assert_eq!(is_gate_data(&data), gate, "{data}");
+            let answer = format!(r#"{{"ok":true,"result":{gate}}}"#);
+            assert_eq!(is_gate_data_json(&data.to_string()), answer);
         }
     }
 

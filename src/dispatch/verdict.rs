@@ -142,7 +142,7 @@ fn write<T: Serialize>(ok: bool, result: Option<T>, error: Option<&Fault>) -> St
 }
 
 /// `{"ok":true}`, or the fault.
-pub(super) fn verdict<T>(outcome: Result<T, Fault>) -> String {
+pub(crate) fn verdict<T>(outcome: Result<T, Fault>) -> String {
     match outcome {
         Ok(_) => write::<()>(true, None, None),
         Err(fault) => write::<()>(false, None, Some(&fault)),
@@ -150,7 +150,7 @@ pub(super) fn verdict<T>(outcome: Result<T, Fault>) -> String {
 }
 
 /// `{"ok":true,"result":…}`, or the fault.
-pub(super) fn answer<T: Serialize>(outcome: Result<T, Fault>) -> String {
+pub(crate) fn answer<T: Serialize>(outcome: Result<T, Fault>) -> String {
     match outcome {
         Ok(result) => write(true, Some(result), None),
         Err(fault) => write::<()>(false, None, Some(&fault)),
@@ -158,7 +158,7 @@ pub(super) fn answer<T: Serialize>(outcome: Result<T, Fault>) -> String {
 }
 
 /// The JSON of a text door's input; a text that is none is a fault on the whole.
-pub(super) fn read(text: &str, whole: &str) -> Result<Value, Fault> {
+pub(crate) fn read(text: &str, whole: &str) -> Result<Value, Fault> {
     json::parse(text.as_bytes()).map_err(|error| Fault::invalid(whole, format!("expected JSON: {error}")))
 }
 

@@ -4,12 +4,11 @@ use std::vec;
 
 use http::{Request, Response, StatusCode};
 
-use super::{Ask, Exchange};
+use super::{Ask, Credential, Exchange};
 use crate::extension::header::{self, NAME as EXTENSIONS};
 use crate::http::answer;
 use crate::http::rpc::Call;
 use crate::refusal::{Code, Refusal};
-use crate::session::Token;
 
 /// With what the first call is answered for all: who calls is not known, or the desk is out of reach.
 const FOR_ALL: [StatusCode; 2] = [StatusCode::UNAUTHORIZED, StatusCode::SERVICE_UNAVAILABLE];
@@ -23,7 +22,7 @@ const ENOUGH: usize = 1 << 22;
 pub struct Batch {
     request: Request<Vec<u8>>,
     tenant: Option<String>,
-    token: Token,
+    credential: Credential,
     calls: vec::IntoIter<Call>,
     /// The answers, each behind a comma but the first.
     answers: Vec<u8>,
@@ -40,13 +39,13 @@ impl Batch {
     pub(super) fn new(
         request: Request<Vec<u8>>,
         tenant: Option<String>,
-        token: Token,
+        credential: Credential,
         calls: Vec<Call>,
     ) -> Self {
         Self {
             request,
             tenant,
-            token,
+            credential,
             calls: calls.into_iter(),
             answers: Vec::new(),
             active: Vec::new(),
@@ -76,7 +75,7 @@ impl Batch {
             request: self.request.clone(),
             tenant: self.tenant.clone(),
             ask: Ask::Rpc(call),
-            token: self.token.clone(),
+            credential: self.credential.clone(),
             entered: None,
         })
     }
@@ -126,6 +125,7 @@ impl Batch {
 mod tests {
     use super::*;
     use crate::http::rpc::{self, Calls};
+    use crate::session::Token;
 
     /// What a batch of so many calls comes to when they are answered with these statuses and bodies.
     fn answered(answers: &[(u16, &str)]) -> (u16, String) {
@@ -137,7 +137,7 @@ mod tests {
         let Calls::Batch(calls) = rpc::read(&posted.body(calls.into_bytes()).unwrap()) else {
             panic!("no batch");
         };
-        let mut batch = Batch::new(request, None, token, calls);
+        let mut batch = Batch::new(request, None, Credential::Token(token), calls);
         for (status, body) in answers {
             if batch.next().is_none() {
                 break;

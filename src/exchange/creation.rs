@@ -33,7 +33,7 @@ impl Creation {
     /// The operator's token is missing, or the body breaks a rule.
     pub(super) fn read(desk: &Desk, request: &Request<Vec<u8>>) -> Result<Self, Refusal> {
         if !desk.is_operator(read::bearer(request.headers())) {
-            return Err(read::unauthenticated());
+            return Err(Refusal::unauthenticated());
         }
         let body = read::body(request)?;
         let new = new_session(&body)?;
@@ -73,7 +73,7 @@ fn new_session(body: &Map<String, Value>) -> Result<NewSession, Refusal> {
         Some(Value::Object(owner)) => owner,
         Some(_) => return Err(Refusal::invalid("owner", "expected an object")),
     };
-    let found = params::violations(operator::OWNER, owner);
+    let found = params::violations(operator::OWNER, &[], owner);
     if !found.is_empty() {
         let within = |violation: Violation| Violation {
             field: format!("owner.{}", violation.field),

@@ -6,33 +6,34 @@
 
 mod batch;
 mod creation;
+mod credential;
 mod operation;
 mod recall;
 mod stream;
 mod work;
 
 use http::{HeaderMap, Method, Request, Response};
-use serde_json::json;
 
 pub use batch::Batch;
 pub use creation::Creation;
 pub(crate) use creation::VERB as CREATE_SESSION;
+pub(crate) use credential::Credential;
 pub use stream::Advance;
 
 use crate::agent::{self, Failed};
+use crate::coordination::reference::Page;
 use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
 use crate::http::conditional::Validators;
-use crate::http::read;
 use crate::http::route::{NoRoute, Route, Target, route};
 use crate::http::rpc::{self, Call, Calls};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
 use crate::session::event::Span;
-use crate::session::{Caller, Commit, Session, Token};
+use crate::session::{Caller, Commit, Session};
 use crate::time::Timestamp;
 use work::{Outcome, Work};
 
-/// How long a card may be kept before it is asked for again (A2A 1.0, §8.6).
+/// How long a card, or what is published beside it, may be kept before it is asked for again (A2A 1.0, §8.6).
 const KEEP_CARD: &str = "public, max-age=300";
 
 /// What it takes to answer a request.
@@ -64,6 +65,7 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
     let refused = |refusal: Refusal| Plan::Answer(failure(form, &refusal, None));
     match target {
         Target::Options(allow) => Plan::Answer(answer::options(allow)),
+        Target::Page(page) => Plan::Answer(published(desk, page, request.headers())),
         Target::Card => match tenant {
             Some(session_id) => Plan::Card(Card {
                 session_id,
@@ -75,15 +77,15 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
             Ok(creation) => Plan::Create(creation),
             Err(refusal) => refused(refusal),
         },
-        target => match read::token(request.headers()) {
-            Ok(token) => call(request, tenant, target, token),
+        target => match Credential::of(desk, request.headers(), &target, tenant.as_deref()) {
+            Ok(credential) => call(request, tenant, target, credential),
             Err(refusal) => refused(refusal),
         },
     }
 }
 
-/// What it takes to answer somebody who shows a token.
-fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, token: Token) -> Plan {
+/// What it takes to answer somebody who may call.
+fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, credential: Credential) -> Plan {
     let (request, ask) = match target {
         Target::Rpc => {
             let calls = rpc::read(&request);
@@ -91,7 +93,7 @@ fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, token
             match calls {
                 Calls::One(call) => (request, Ask::Rpc(call)),
                 Calls::Batch(calls) => {
-                    return Plan::Batch(Box::new(Batch::new(request, tenant, token, calls)));
+                    return Plan::Batch(Box::new(Batch::new(request, tenant, credential, calls)));
                 }
             }
         }
@@ -101,7 +103,7 @@ fn call(request: Request<Vec<u8>>, tenant: Option<String>, target: Target, token
         request,
         tenant,
         ask,
-        token,
+        credential,
         entered: None,
     }))
 }
@@ -129,8 +131,15 @@ pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Respo
 
 /// The card, unless the one that the client kept still holds.
 fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Response<Vec<u8>> {
-    let whole = success(Form::Plain, &json!(agent::card::card(desk, tenant)), None);
+    let whole = success(Form::Plain, &agent::card::card(desk, tenant), None);
     Validators::of(whole.body(), desk.config.card_modified).answer(headers, KEEP_CARD, whole)
+}
+
+/// What is published, unless what the client kept still holds.
+fn published(desk: &Desk, page: Page, headers: &HeaderMap) -> Response<Vec<u8>> {
+    let mut whole = Response::new(page.text(&desk.config.base_url).into_bytes());
+    answer::set(&mut whole, "content-type", page.media_type());
+    Validators::of(whole.body(), None).answer(headers, KEEP_CARD, whole)
 }
 
 /// The same for a session that is another's and one that does not exist.
@@ -176,7 +185,7 @@ pub struct Exchange {
     request: Request<Vec<u8>>,
     tenant: Option<String>,
     ask: Ask,
-    token: Token,
+    credential: Credential,
     entered: Option<Entered>,
 }
 
@@ -233,7 +242,7 @@ impl Exchange {
     /// The session that the request's credential names; whether there is one is for the host to find out.
     #[must_use]
     pub fn session_id(&self) -> &str {
-        self.token.session()
+        self.credential.session_id()
     }
 
     /// In whose form the answer is written.
@@ -280,9 +289,9 @@ impl Exchange {
 
     /// Finds out who calls, and reads the request.
     fn enter(&self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Entered, Failed> {
-        let caller = session.and_then(|session| session.authenticate(&self.token));
-        let caller = caller.ok_or_else(read::unauthenticated)?;
-        let session_id = self.token.session();
+        let caller = session.and_then(|session| self.credential.caller(session));
+        let caller = caller.ok_or_else(Refusal::unauthenticated)?;
+        let session_id = self.session_id();
         if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
             return Err(no_such_session().into());
         }
@@ -299,7 +308,9 @@ impl Exchange {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
-            Target::Card | Target::Rpc | Target::Options(_) => return Err(no_such_session().into()),
+            Target::Card | Target::Page(_) | Target::Rpc | Target::Options(_) => {
+                return Err(no_such_session().into());
+            }
         };
         Ok(Entered::new(caller, work))
     }
@@ -315,7 +326,7 @@ impl Exchange {
             ..
         }) = &mut self.entered
         else {
-            return Err(read::unauthenticated().into());
+            return Err(Refusal::unauthenticated().into());
         };
         outcome.poll(desk, self.ask.form(), || still(session, caller), now)
     }
@@ -362,7 +373,7 @@ impl Exchange {
 /// The session, unless the caller's credential was revoked since it was looked at.
 fn still<'a>(session: Option<&'a Session>, caller: &Caller) -> Result<&'a Session, Refusal> {
     let session = session.filter(|session| session.is_current(caller));
-    session.ok_or_else(read::unauthenticated)
+    session.ok_or_else(Refusal::unauthenticated)
 }
 
 #[cfg(test)]

@@ -71,6 +71,7 @@ mod metadata;
 mod method;
 mod operation;
 mod registry;
+pub mod stateless;
 pub mod timestamp;
 
 pub use activations::Activations;

@@ -14,16 +14,6 @@ pub const BODY_LIMIT: usize = 262_144;
 /// Header (and query parameter) that names the protocol version.
 const VERSION: &str = "a2a-version";
 
-/// One answer to a credential that is missing, malformed, unknown or revoked.
-#[must_use]
-pub fn unauthenticated() -> Refusal {
-    Refusal::new(
-        Code::Unauthenticated,
-        "expected a valid bearer token in the Authorization header",
-    )
-    .with_reason(A2A_DOMAIN, "UNAUTHENTICATED")
-}
-
 /// The text of the request's only bearer token.
 #[must_use]
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -47,7 +37,9 @@ pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
 /// # Errors
 /// UNAUTHENTICATED, when there is none of that shape.
 pub fn token(headers: &HeaderMap) -> Result<Token, Refusal> {
-    bearer(headers).and_then(Token::parse).ok_or_else(unauthenticated)
+    bearer(headers)
+        .and_then(Token::parse)
+        .ok_or_else(Refusal::unauthenticated)
 }
 
 /// The parameters of a query, in order, escapes undone and `+` read as a space.

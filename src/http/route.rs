@@ -3,6 +3,7 @@
 use http::Method as Verb;
 
 use super::answer::Form;
+use crate::coordination::reference::Page;
 use crate::extension::Method;
 use crate::refusal::{Code, Refusal};
 use crate::session::credential::is_session_id;
@@ -24,6 +25,8 @@ pub struct Route {
 pub enum Target {
     /// The agent's card.
     Card,
+    /// Something that is published about an extension.
+    Page(Page),
     /// A core operation; with the members of its request that the path names.
     Core(Method, Vec<(&'static str, String)>),
     /// The JSON-RPC binding of the core operations: the body says which.
@@ -46,7 +49,7 @@ impl Target {
     #[must_use]
     pub const fn form(&self) -> Form<'static> {
         match self {
-            Self::Card | Self::Core(..) | Self::Options(_) => Form::Core,
+            Self::Card | Self::Page(_) | Self::Core(..) | Self::Options(_) => Form::Core,
             Self::Rpc => Form::Rpc(Some(&serde_json::Value::Null)),
             Self::Extension { .. } | Self::Operator(_) => Form::Coordination,
         }
@@ -168,6 +171,9 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
         let named = vec![("taskId", task.to_owned()), ("id", id.to_owned())];
         Some(only(READ_OR_REMOVE, Target::Core(method, named)))
     };
+    if let Some(page) = Page::at(segments) {
+        return Some(only(READ, Target::Page(page)));
+    }
     match segments {
         [".well-known", "agent-card.json"] => Some(only(READ, Target::Card)),
         [RPC] => Some(only(ACT, Target::Rpc)),

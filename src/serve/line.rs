@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use crate::store::{CommitOutcome, StoreError};
+use crate::time::Timestamp;
 
 #[derive(Debug, Default)]
 struct Progress {
@@ -94,12 +95,14 @@ pub(super) struct Flight<F> {
     outcome: Option<Result<CommitOutcome, StoreError>>,
     line: Arc<Line>,
     seq: u64,
+    /// When something of the session is to be delivered, once it has landed.
+    due: Option<Timestamp>,
     landed: bool,
 }
 
 impl<F: Future<Output = Result<CommitOutcome, StoreError>>> Flight<F> {
     /// Puts a commit in line: the store takes it in the order of the calls.
-    pub(super) async fn begin(storing: F, line: Arc<Line>, seq: u64) -> Self {
+    pub(super) async fn begin(storing: F, line: Arc<Line>, seq: u64, due: Option<Timestamp>) -> Self {
         let mut storing = Box::pin(storing);
         let outcome = poll_fn(|context| Poll::Ready(storing.as_mut().poll(context))).await;
         Self {
@@ -110,6 +113,7 @@ impl<F: Future<Output = Result<CommitOutcome, StoreError>>> Flight<F> {
             },
             line,
             seq,
+            due,
             landed: false,
         }
     }
@@ -117,6 +121,11 @@ impl<F: Future<Output = Result<CommitOutcome, StoreError>>> Flight<F> {
     /// Its number.
     pub(super) const fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// When something of the session is next due to be delivered.
+    pub(super) const fn due(&self) -> Option<Timestamp> {
+        self.due
     }
 
     /// What became of it.

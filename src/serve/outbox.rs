@@ -3,19 +3,19 @@
 //! Delivery is at least once and in order for each config. What was sent and not yet recorded when a process ends is
 //! sent again.
 
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use http::{Request, StatusCode};
 
 use super::sessions::Seat;
-use super::{ATTEMPTS, Host, history};
+use super::{ATTEMPTS, Host, history, landed};
 use crate::agent::courier::{Courier, Next};
 use crate::desk::Desk;
 use crate::session::push::{Landed, Outcome, Place, Then};
-use crate::session::{Commit, Event};
-use crate::store::{Bell as _, StoreError};
+use crate::session::{Commit, Event, Session};
+use crate::store::{Bell as _, Store as _, StoreError};
 use crate::time::Timestamp;
 
 /// How many webhooks of a session are sent to at once.
@@ -61,7 +61,7 @@ pub async fn next_due<H: Host>(host: &H, session_id: &str) -> Result<Option<Time
 
 fn outlook(seat: &Seat) -> Outlook {
     Outlook {
-        seq: seat.session().map_or(0, |session| session.seq()),
+        seq: seat.session().map_or(0, Session::seq),
         due: seat.next_due(),
     }
 }
@@ -90,8 +90,8 @@ pub async fn deliver<H: Host, O: Outbound>(
             }
             _ => Vec::new(),
         };
-        let (_, seen) = seat.leave();
-        seen.settled().await?;
+        let next = seat.session().and_then(|session| session.pushes().due_after(now));
+        drop(seat);
         for place in places {
             let flight = fly(host, desk, outbound, session_id, Courier::new(place.clone()));
             abreast.flights.push((place, Box::pin(flight)));
@@ -100,14 +100,18 @@ pub async fn deliver<H: Host, O: Outbound>(
             let due = outlook.due.filter(|_| desk.config().webhooks.is_some());
             return Ok(Outlook { due, ..outlook });
         }
-        let until = outlook.due.filter(|due| *due > now);
-        let until = until.unwrap_or_else(|| now.plus_millis(LOOK_AGAIN_MS));
-        let landed = abreast
-            .land(host.bell().wait(session_id, outlook.seq, until))
-            .await;
-        let landed = landed.into_iter().collect::<Result<Vec<Landed>, StoreError>>()?;
-        if !landed.is_empty() {
-            record(host, outbound, session_id, &landed).await?;
+        let until = next.unwrap_or_else(|| now.plus_millis(LOOK_AGAIN_MS));
+        let news = async {
+            // Nothing is begun any more, so no news is worth looking at.
+            if host.is_closing() {
+                pending::<()>().await;
+            }
+            host.bell().wait(session_id, outlook.seq, until).await;
+        };
+        let came = abreast.land(news).await.into_iter();
+        let came = came.collect::<Result<Vec<Landed>, StoreError>>()?;
+        if !came.is_empty() {
+            record(host, outbound, session_id, &came).await?;
         }
     }
 }
@@ -122,12 +126,10 @@ async fn fly<H: Host, O: Outbound>(
 ) -> Result<Landed, StoreError> {
     let mut sent = 0;
     while sent < BATCH && !(sent > 0 && host.is_closing()) {
-        // What was deleted or revoked meanwhile is not sent.
+        // What was deleted or revoked meanwhile is not sent, and nothing that may be lost yet.
         let seat = host.sessions().seat(session_id).refreshed(host).await?;
         let next = courier.next(desk, seat.session(), host.now());
-        // Nobody is told of what is not durable yet.
-        let (_, seen) = seat.leave();
-        seen.settled().await?;
+        seat.leave().1.settled().await?;
         match next {
             Next::Send(request) => match outbound.post(*request).await {
                 Ok(status) if status.is_success() => courier.taken(),
@@ -150,24 +152,29 @@ async fn record<H: Host, O: Outbound>(
     host: &H,
     outbound: &O,
     session_id: &str,
-    landed: &[Landed],
+    came: &[Landed],
 ) -> Result<(), StoreError> {
-    let mut seat = host.sessions().seat(session_id).refreshed(host).await?;
     for _ in 0..ATTEMPTS {
-        let commit = seat
-            .session()
-            .and_then(|session| session.land(landed, host.now(), host.entropy()));
+        let mut seat = host.sessions().seat(session_id).refreshed(host).await?;
+        let session = seat.session();
+        let commit = session.and_then(|session| session.land(came, host.now(), host.entropy()));
         let Some(commit) = commit else {
             return Ok(());
         };
-        if seat.commit(host, &commit).await? {
-            given_up(&commit, landed).for_each(|place| outbound.given_up(session_id, place));
+        let kept = if host.store().is_queue() {
+            let flight = seat.line_up(host, &commit).await;
+            drop(seat);
+            landed(host, session_id, flight).await?
+        } else {
+            seat.commit(host, &commit).await?
+        };
+        if kept {
+            given_up(&commit, came).for_each(|place| outbound.given_up(session_id, place));
             return Ok(());
         }
     }
-    Err(StoreError::Unavailable(
-        "others were quicker, again and again".to_owned(),
-    ))
+    let why = "others were quicker, again and again".to_owned();
+    Err(StoreError::Unavailable(why))
 }
 
 /// The configs that a commit gives up.

@@ -3,9 +3,9 @@
 use http::Request;
 
 use crate::desk::Desk;
-use crate::exchange::CREATE_SESSION;
+use crate::exchange::{CREATE_SESSION, Credential};
 use crate::http::read;
-use crate::http::route::{Target, route};
+use crate::http::route::{Route, Target, route};
 use crate::session::id::Draw;
 
 /// Where a request is answered.
@@ -28,12 +28,12 @@ pub enum Place {
 /// credential is good. A new session is for those with the operator's token.
 #[must_use]
 pub fn place<B>(desk: &Desk, request: &Request<B>) -> Place {
-    let Ok(route) = route(request.method(), request.uri().path()) else {
+    let Ok(Route { tenant, target }) = route(request.method(), request.uri().path()) else {
         return Place::Anywhere;
     };
-    match (&route.target, route.tenant) {
+    match (&target, tenant) {
         (Target::Card, Some(tenant)) => Place::Card(tenant),
-        (Target::Card, None) | (Target::Options(_), _) => Place::Anywhere,
+        (Target::Card, None) | (Target::Page(_) | Target::Options(_), _) => Place::Anywhere,
         (Target::Operator(verb), _) if verb == CREATE_SESSION => {
             if desk.is_operator(read::bearer(request.headers())) {
                 Place::New
@@ -41,8 +41,8 @@ pub fn place<B>(desk: &Desk, request: &Request<B>) -> Place {
                 Place::Anywhere
             }
         }
-        _ => match read::token(request.headers()) {
-            Ok(token) => Place::Session(token.session().to_owned()),
+        (target, tenant) => match Credential::of(desk, request.headers(), target, tenant.as_deref()) {
+            Ok(credential) => Place::Session(credential.session_id().to_owned()),
             Err(_) => Place::Anywhere,
         },
     }

@@ -64,6 +64,15 @@ impl Session {
         }
     }
 
+    /// From now on what a participant could show no longer works.
+    fn revoke_credentials(&mut self, participant_id: &str, at: Timestamp) {
+        let theirs = self
+            .credentials
+            .values_mut()
+            .filter(|it| it.participant_id == participant_id && it.revoked_at.is_none());
+        theirs.for_each(|credential| credential.revoked_at = Some(at));
+    }
+
     fn forget_old_keys(&mut self, now: Timestamp) {
         while self
             .key_uses
@@ -105,12 +114,14 @@ impl Session {
                 if let Some(participant) = self.participants.get_mut(participant_id) {
                     participant.revoked_at = Some(at);
                 }
-                let theirs = self
-                    .credentials
-                    .values_mut()
-                    .filter(|it| it.participant_id == *participant_id);
-                theirs.for_each(|credential| credential.revoked_at = Some(at));
+                self.revoke_credentials(participant_id, at);
                 self.push_revoked(participant_id);
+                None
+            }
+            Event::CredentialRotated { credential } => {
+                self.revoke_credentials(&credential.participant_id, at);
+                self.credentials
+                    .insert(credential.credential_id.clone(), credential.clone());
                 None
             }
             Event::MailPosted { mail, task_id } => {

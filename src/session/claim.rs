@@ -297,11 +297,17 @@ impl Claims {
     }
 
     /// The live claim that `wanted` would renew: the same participant's, on the same resource, of the same type.
+    ///
+    /// Costs what is live on that very resource, however many claims the participant holds.
     #[must_use]
     pub fn own(&self, wanted: &Wanted<'_>, now: Timestamp) -> Option<&Claim> {
-        self.live_of(wanted.participant_id, now).find(|claim| {
-            claim.resource_id == wanted.resource.as_str() && claim.claim_type == wanted.claim_type
-        })
+        let here = self.index.under(wanted.resource);
+        here.filter_map(|claim_id| self.records.get(claim_id))
+            .find(|claim| {
+                claim.participant_id == wanted.participant_id
+                    && claim.claim_type == wanted.claim_type
+                    && claim.is_live(now)
+            })
     }
 
     /// The live claims that `wanted` conflicts with, oldest first: those of others whose resources overlap, where

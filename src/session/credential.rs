@@ -205,7 +205,26 @@ pub struct Caller {
     pub scopes: Vec<Scope>,
 }
 
+/// What those without a credential are said to have used.
+const NO_CREDENTIAL: &str = "anonymous";
+
 impl Caller {
+    /// A client that needs no credential.
+    pub(super) fn anonymous(participant_id: &str) -> Self {
+        Self {
+            participant_id: participant_id.to_owned(),
+            credential_id: NO_CREDENTIAL.to_owned(),
+            role: Role::Client,
+            scopes: Role::Client.scopes(),
+        }
+    }
+
+    /// Whether the caller has shown no credential.
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.credential_id == NO_CREDENTIAL
+    }
+
     /// Whether the credential has a scope.
     #[must_use]
     pub fn may(&self, scope: Scope) -> bool {

@@ -111,6 +111,11 @@ pub enum Event {
         #[serde(flatten)]
         ruling: Ruling,
     },
+    /// A participant was given another token; those it had no longer work.
+    CredentialRotated {
+        /// What is kept of the new one.
+        credential: Credential,
+    },
     /// A message was accepted.
     MailPosted {
         /// The message.

@@ -393,16 +393,36 @@ impl Session {
         let Some(reader) = self.reader(participant_id, now) else {
             return Vec::new();
         };
-        let numbers = self.inbox.boxes.get(&reader.order).into_iter().flatten();
-        let addressed = numbers.filter_map(|number| self.inbox.addressed.get(number).map(|it| (number, it)));
-        let broadcasts = self.inbox.broadcasts.iter();
-        let kept = addressed.chain(broadcasts.filter(|(number, item)| self.reaches(**number, item, reader)));
-        let mut items: Vec<Item<'_>> = kept
-            .map(|(number, item)| self.shown(*number, item, reader))
+        let mut items: Vec<Item<'_>> = self
+            .kept_for(reader)
+            .map(|(number, item)| self.shown(number, item, reader))
             .collect();
         items.extend(self.lapses_for(reader).map(|claim| self.lapse(claim)));
         items.sort_by(|a, b| a.place.cmp(&b.place));
         items
+    }
+
+    /// How many of a participant's items are pending as of `now`.
+    #[must_use]
+    pub fn inbox_pending(&self, participant_id: &str, now: Timestamp) -> usize {
+        let Some(reader) = self.reader(participant_id, now) else {
+            return 0;
+        };
+        let kept = self
+            .kept_for(reader)
+            .map(|(_, item)| self.state_for(item, reader));
+        let lapses = self.lapses_for(reader).map(|claim| self.state_of_lapse(claim));
+        kept.chain(lapses)
+            .filter(|state| *state == ItemState::Pending)
+            .count()
+    }
+
+    /// The items that are kept for a reader.
+    fn kept_for<'s, 'r>(&'s self, reader: Reader<'r>) -> impl Iterator<Item = (u64, &'s Kept)> + use<'s, 'r> {
+        let numbers = self.inbox.boxes.get(&reader.order).into_iter().flatten();
+        let addressed = numbers.filter_map(|number| self.inbox.addressed.get(number).map(|it| (*number, it)));
+        let broadcasts = self.inbox.broadcasts.iter().map(|(number, item)| (*number, item));
+        addressed.chain(broadcasts.filter(move |(number, item)| self.reaches(*number, item, reader)))
     }
 
     /// One of a participant's items as of `now`; none for another's and for one that does not exist.
@@ -457,19 +477,22 @@ impl Session {
         }
     }
 
-    fn shown<'s>(&'s self, number: u64, item: &'s Kept, reader: Reader<'_>) -> Item<'s> {
-        let state = match (item.marks.get(&reader.order), self.is_settled(item, reader)) {
+    fn state_for(&self, item: &Kept, reader: Reader<'_>) -> ItemState {
+        match (item.marks.get(&reader.order), self.is_settled(item, reader)) {
             (Some(mark), settled) if mark.settled || !settled => mark.state,
             (_, true) => ItemState::Resolved,
             (_, false) => ItemState::Pending,
-        };
+        }
+    }
+
+    fn shown<'s>(&'s self, number: u64, item: &'s Kept, reader: Reader<'_>) -> Item<'s> {
         Item {
             item_id: kept_id(number),
             kind: item.kind,
             subject_id: &item.subject_id,
             from: Some(&item.from),
             at: item.at,
-            state,
+            state: self.state_for(item, reader),
             preview: Cow::Borrowed(&item.preview),
             place: place(item.at, number),
         }
@@ -483,15 +506,19 @@ impl Session {
         lapses.take(LAPSED)
     }
 
-    fn lapse<'s>(&'s self, claim: &'s Claim) -> Item<'s> {
+    fn state_of_lapse(&self, claim: &Claim) -> ItemState {
         let mark = self.inbox.lapsed.get(&claim.claim_id);
+        mark.copied().unwrap_or(ItemState::Pending)
+    }
+
+    fn lapse<'s>(&'s self, claim: &'s Claim) -> Item<'s> {
         Item {
             item_id: lapsed_id(&claim.claim_id),
             kind: Kind::ClaimLapsed,
             subject_id: &claim.claim_id,
             from: None,
             at: claim.expires_at,
-            state: mark.copied().unwrap_or(ItemState::Pending),
+            state: self.state_of_lapse(claim),
             preview: Cow::Owned(first_line(&claim.resource_id)),
             place: place(claim.expires_at, claim.fence),
         }

@@ -193,9 +193,21 @@ impl Session {
         })
     }
 
+    /// Who calls without a credential: a client of the session that the deployment names. None while there is none of
+    /// that id, it is no client, or it was revoked.
+    #[must_use]
+    pub fn anonymous(&self, participant_id: &str) -> Option<Caller> {
+        let participant = self.participants.get(participant_id)?;
+        let open = participant.role == Role::Client && participant.revoked_at.is_none();
+        open.then(|| Caller::anonymous(participant_id))
+    }
+
     /// Whether a caller that was authenticated once still is: commits since may have revoked its credential.
     #[must_use]
     pub fn is_current(&self, caller: &Caller) -> bool {
+        if caller.is_anonymous() {
+            return self.anonymous(&caller.participant_id).is_some();
+        }
         let credential = self.credentials.get(&caller.credential_id);
         credential.is_some_and(|credential| credential.revoked_at.is_none())
     }

@@ -130,6 +130,12 @@ impl Pushes {
         self.due.first().map(|(at, ..)| *at)
     }
 
+    /// When something is next due that is not due yet.
+    #[must_use]
+    pub fn due_after(&self, now: Timestamp) -> Option<Timestamp> {
+        self.due.iter().map(|(at, ..)| *at).find(|at| *at > now)
+    }
+
     /// The configs of which something is due, the longest due first.
     pub fn due(&self, now: Timestamp) -> impl Iterator<Item = Place> {
         let due = self.due.iter().take_while(move |(at, ..)| *at <= now);

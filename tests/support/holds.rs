@@ -8,7 +8,7 @@ use a2a_edge::desk::{Config, Desk};
 use a2a_edge::dispatch::projection::project;
 use a2a_edge::dispatch::{ENVELOPE_URI, GATE_URI, SYSTEM_ADDRESS, WORK_URI};
 use a2a_edge::extension::Method;
-use a2a_edge::session::inbox::Kind;
+use a2a_edge::session::inbox::{ItemState, Kind};
 use a2a_edge::session::question::QuestionState;
 use a2a_edge::session::{Caller, Role, Session};
 use a2a_edge::time::Timestamp;
@@ -107,6 +107,8 @@ fn check_inbox(session: &Session, reader: &Caller, now: Timestamp) {
     let items = session.inbox_of(me, now);
     let out = session.participant(me).is_some_and(|it| it.revoked_at.is_some());
     assert!(items.is_empty() || (reader.role != Role::Client && !out));
+    let pending = items.iter().filter(|it| it.state == ItemState::Pending).count();
+    assert_eq!(session.inbox_pending(me, now), pending);
     let mut ids = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
         assert!(ids.insert(&item.item_id), "{item:?}");

@@ -47,8 +47,8 @@ impl Play {
                 .random
                 .one_in(3)
                 .then(|| format!("print-{}", self.random.below(2))),
-            awaited_until: self.random.one_in(2).then(|| self.now.plus_seconds(60)),
             push: self.random.one_in(3).then(|| self.new_push()),
+            awaited_until: self.random.one_in(2).then(|| self.now.plus_seconds(60)),
         }
     }
 

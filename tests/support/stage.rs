@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use a2a_edge::guard::Reach;
 use a2a_edge::session::Token;
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ const COORDINATION_PATH: &str = "/extensions/session-coordination/v1";
 
 impl Stage {
     pub fn new() -> Self {
-        let bench = Bench::new();
+        let bench = Bench::with(|config| config.webhooks = Some(Reach::Public));
         let all = [WORK, ENVELOPE, GATE, COORDINATION].join(",");
         let handoff = json!({"metadata": {WORK: {"skill": "handoff", "title": "t", "acceptance": ["a"], "writes": ["src/**"],
             "priority": "high", "labels": ["l"]}}, "messageId": "FRESH1"});
@@ -148,6 +149,12 @@ impl Stage {
             within(
                 "claims:check",
                 json!({"resources": [{"resourceId": "src/**", "claimType": "shared"}]}),
+            ),
+            core(
+                "POST",
+                &format!("/tasks/{asked}/pushNotificationConfigs"),
+                json!({"id": "c", "url": "https://client.example/hook?a=b", "token": "t",
+                    "authentication": {"scheme": "Bearer", "credentials": "c"}}),
             ),
             within(
                 "claims:acquire",

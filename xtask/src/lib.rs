@@ -3,14 +3,21 @@
 //! The tests of the component build it through [`component::build`], so there is one way to make it.
 
 pub mod bench;
+mod bindgen;
+pub mod browser;
+pub mod chromium;
 pub mod component;
 pub mod conformance;
 pub mod deny;
 pub mod dev;
+mod files;
+pub mod jco;
 pub mod npm;
 pub mod pip;
 pub mod process;
+pub mod redis;
 mod setup;
+pub mod spin;
 pub mod test;
 mod tools;
 pub mod workers;

@@ -8,9 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::component::{gzip_len, read, remapped_paths};
+use crate::component::module_flags;
+use crate::files::{self, gzip_len, read};
 use crate::process::{self, cargo, root, target_dir};
-use crate::{Failure, Outcome, npm, setup};
+use crate::{Failure, Outcome, bindgen, npm, setup};
 
 /// How large the bundle may be, in bytes with gzip: 900 KiB.
 pub const MAX_SIZE: usize = 900 * 1024;
@@ -46,7 +47,7 @@ pub fn build() -> Outcome<PathBuf> {
     let place = root().join("build");
     let outcome = bundled
         .and_then(|()| check(&draft))
-        .and_then(|()| put(&draft, &place));
+        .and_then(|()| files::put(&draft, &place, &FILES));
     // What is left of it is in nobody's way.
     let _ = fs::remove_dir_all(&draft);
     outcome.map(|()| place)
@@ -56,7 +57,7 @@ fn compile() -> Outcome<PathBuf> {
     setup::targets(&[setup::UNKNOWN])?;
     let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-workers"]);
     command.args(["--target", setup::UNKNOWN, "--profile", "worker"]);
-    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
+    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", module_flags()))?;
     Ok(target_dir()
         .join(setup::UNKNOWN)
         .join("worker")
@@ -65,13 +66,12 @@ fn compile() -> Outcome<PathBuf> {
 
 /// Writes the glue and the entry beside each other.
 fn glue(module: &Path, draft: &Path) -> Outcome {
-    let mut bindgen = cargo(&["run", "--quiet", "--package", "xtask-bindgen", "--"]);
-    process::run(bindgen.arg(module).arg(draft))?;
+    bindgen::glue("worker", module, draft, "glue")?;
     let path = draft.join("glue.js");
     let glue = String::from_utf8_lossy(&read(&path)?).into_owned();
     // Runtimes load a module by a plain import as well, and bundlers know no other.
-    write(&path, glue.replace("import source ", "import ").as_bytes())?;
-    write(
+    files::write(&path, glue.replace("import source ", "import ").as_bytes())?;
+    files::write(
         &draft.join("entry.js"),
         &read(&root().join("hosts/workers/entry.js"))?,
     )
@@ -107,25 +107,4 @@ fn size(place: &Path) -> Outcome<usize> {
     FILES.iter().try_fold(0_usize, |sum, file| {
         Ok(sum.saturating_add(gzip_len(&read(&place.join(file))?)))
     })
-}
-
-/// Puts what changed in its place, each file at once, so that nobody reads half of it.
-fn put(draft: &Path, place: &Path) -> Outcome {
-    fs::create_dir_all(place)
-        .map_err(|error| Failure::new(format!("cannot write {}: {error}", place.display())))?;
-    for file in FILES {
-        let (from, to) = (draft.join(file), place.join(file));
-        if fs::read(&to).ok() == Some(read(&from)?) {
-            continue;
-        }
-        let beside = place.join(format!("{file}.{}", std::process::id()));
-        fs::copy(&from, &beside)
-            .and_then(|_| fs::rename(&beside, &to))
-            .map_err(|error| Failure::new(format!("cannot write {}: {error}", to.display())))?;
-    }
-    Ok(())
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Outcome {
-    fs::write(path, bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
 }

@@ -1,5 +1,6 @@
 //! The official clients of A2A, Python's and JavaScript's, against the built server: in both bindings a handoff is followed
-//! from its proposal to its landing, with the extensions and without, and what is refused is the error it should be.
+//! from its proposal to its landing, with the extensions and without, a webhook is set, and what is refused is the error it
+//! should be.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,6 +10,8 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[path = "../../../tests/support/hook.rs"]
+mod hook;
 mod support;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -19,6 +22,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use hook::Webhook;
 use serde_json::{Value, json};
 use support::{Desk, PATIENCE, Scratch};
 
@@ -340,12 +344,41 @@ fn asks(program: &mut Program, desk: &Desk, binding: &str, plain: &str) {
     assert_eq!(canceled["status"]["state"], "TASK_STATE_CANCELED", "{canceled}");
 }
 
+/// A webhook is set for a task that has ended, is told so, is listed, and is taken away.
+fn sets_a_webhook(program: &mut Program, webhook: &Webhook, client: &str, task: &str) {
+    let authentication = json!({"scheme": "Bearer", "credentials": "secret"});
+    let config = json!({"taskId": task, "id": "hook", "url": webhook.url, "authentication": authentication});
+    let created = program.call(client, "create config", &config);
+    assert_eq!(created["url"], webhook.url, "{created}");
+    let told = webhook.next();
+    assert_eq!(
+        (told.state(), &told.body["statusUpdate"]["taskId"]),
+        ("TASK_STATE_COMPLETED", &json!(task))
+    );
+    let one = json!({"taskId": task, "id": "hook"});
+    assert_eq!(program.call(client, "get config", &one), created);
+    let all = json!({ "taskId": task });
+    let listed = program.call(client, "list configs", &all);
+    assert_eq!(listed["configs"], json!([created]), "{listed}");
+    for _ in 0..2 {
+        program.call(client, "delete config", &one);
+    }
+    let listed = program.call(client, "list configs", &all);
+    assert!(
+        listed.get("configs").is_none_or(|configs| *configs == json!([])),
+        "{listed}"
+    );
+    assert_eq!(program.refused(client, "get config", &one), "TaskNotFoundError");
+}
+
 fn plays(mut program: Program, scratch: &Scratch) {
-    let desk = Desk::start(&scratch.data(), &["--quiet"]);
+    let desk = Desk::start(&scratch.data(), &["--quiet", "--allow-local-webhooks"]);
+    let webhook = Webhook::start();
     for binding in BINDINGS {
         let [rich, plain] = program.open(&desk, binding);
         let task = follows_a_handoff(&mut program, &desk, binding, &rich, &plain);
         reads_it(&mut program, &rich, &plain, &task);
+        sets_a_webhook(&mut program, &webhook, &plain, &task);
         asks(&mut program, &desk, binding, &plain);
     }
     drop(program);

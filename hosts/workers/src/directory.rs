@@ -1,14 +1,18 @@
-//! Workers KV as the directory of sessions: which ones exist, known everywhere without asking their objects.
+//! Workers KV as the directory: which sessions exist, known everywhere without asking their objects, and what the
+//! agent's card says.
 //!
-//! KV is late by up to a minute, so nothing is decided by it. An entry is written only after its session exists, says
-//! nothing but that, and is never changed, because sessions are not deleted: an entry that is there is true however
-//! old it is. One that is missing means nothing, and the session's object is asked. Credentials, claims and tasks
-//! have no entries.
+//! KV is late by up to a minute, so nothing is decided by it. An entry of a session is written only after its session
+//! exists, says nothing but that, and is never changed, because sessions are not deleted: an entry that is there is true
+//! however old it is. One that is missing means nothing, and the session's object is asked. The card's document is the
+//! deployer's to write, and is only ever shown. Credentials, claims and tasks have no entries.
 
 use worker::{Env, console_warn};
 
 /// The binding's name in `wrangler.toml`.
 const BINDING: &str = "DIRECTORY";
+
+/// The key of the card's document.
+const CARD: &str = "card";
 
 /// The directory. Without it everything works; the objects have more to answer.
 #[derive(Clone, Debug)]
@@ -29,6 +33,15 @@ impl Directory {
                 false
             }
         }
+    }
+
+    /// The card's document as it was some time ago, if there is one.
+    pub async fn card(&self) -> Option<String> {
+        let kv = self.0.as_ref()?;
+        kv.get(CARD).text().await.unwrap_or_else(|error| {
+            warn("read", &error);
+            None
+        })
     }
 
     /// Tells the directory of a session that exists.

@@ -51,9 +51,10 @@ impl DurableObject for Session {
     }
 
     async fn fetch(&self, request: Request) -> Result<Response> {
-        match settings::desk(&self.env, &request.url()?) {
-            Ok(desk) => exchange::answer(&self.place, &desk, request).await,
-            Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&exchange::head(&request)?)),
+        let head = exchange::head(&request)?;
+        match settings::desk(&self.env, &request.url()?, &head).await {
+            Ok(desk) => exchange::answer(&self.place, &self.env, &desk, request).await,
+            Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&head)),
         }
     }
 

@@ -43,8 +43,9 @@ async fn send(request: Request<Vec<u8>>) -> std::result::Result<StatusCode, Stri
     let request = outward(&request).map_err(|error| error.to_string())?;
     let (controller, fetch) = (AbortController::default(), Fetch::Request(request));
     let signal = controller.signal();
-    let answered = select(pin!(fetch.send_with_signal(&signal)), pin!(Delay::from(PATIENCE))).await;
-    let status = match answered {
+    let sending = pin!(fetch.send_with_signal(&signal));
+    let patience = pin!(Delay::from(PATIENCE));
+    let status = match select(sending, patience).await {
         Either::Left((answer, _)) => answer.map(|answer| answer.status_code()),
         Either::Right(_) => Err("no answer in time".into()),
     };

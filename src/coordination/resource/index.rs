@@ -68,6 +68,18 @@ impl<K: Ord> ResourceIndex<K> {
         }
     }
 
+    /// The keys that this very resource is under, as it is written.
+    pub fn under(&self, resource: &ResourceId) -> impl Iterator<Item = &K> {
+        let candidate = match &resource.kind {
+            Kind::Opaque => self.opaque.get(&resource.text),
+            Kind::Paths(paths) => {
+                let entries = self.paths.get(&paths.prefix);
+                entries.and_then(|entries| entries.get(&resource.text))
+            }
+        };
+        candidate.into_iter().flat_map(|candidate| &candidate.keys)
+    }
+
     /// The resources that may overlap this one, each once: all that do are among them.
     ///
     /// In the order of their prefixes. What is left to do is to ask each.
@@ -187,6 +199,7 @@ mod tests {
         for text in ["pr:7", "src/**", "src/*.rs", "src"] {
             assert!(index.insert(id(text), 1) && index.insert(id(text), 2));
             assert!(!index.insert(id(text), 1), "{text}");
+            assert!(index.under(&id(text)).eq(&[1, 2]), "{text}");
             assert!(
                 index.remove(&id(text), &1) && !index.remove(&id(text), &1),
                 "{text}"
@@ -197,6 +210,7 @@ mod tests {
                 "{text}"
             );
             assert!(!index.remove(&id("docs/**"), &2));
+            assert_eq!(index.under(&id(text)).count(), 0, "{text}");
             assert_eq!(index.candidates(&id(text)).count(), 0, "{text}");
         }
         assert!(index.opaque.is_empty() && index.paths.is_empty());

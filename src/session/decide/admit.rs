@@ -95,8 +95,7 @@ fn new_participant(
     role: Role,
     now: Timestamp,
 ) -> (Participant, Credential, Token) {
-    let secret = draw.secret();
-    let digest = SecretDigest::of(&secret);
+    let (issued, token) = new_secret(draw, session_id);
     let participant = Participant {
         participant_id: draw.id("p"),
         display_name: display_name.to_owned(),
@@ -105,15 +104,25 @@ fn new_participant(
         added_at: now,
         revoked_at: None,
     };
-    let credential = Credential {
+    let credential = credential(issued, &participant, now);
+    (participant, credential, token)
+}
+
+/// A secret that is drawn: what is kept of it, and the token that is shown once.
+fn new_secret(draw: &mut Draw, session_id: &str) -> (SecretDigest, Token) {
+    let secret = draw.secret();
+    (SecretDigest::of(&secret), Token::new(session_id, &secret))
+}
+
+fn credential(digest: SecretDigest, of: &Participant, now: Timestamp) -> Credential {
+    Credential {
         credential_id: digest.credential_id(),
-        participant_id: participant.participant_id.clone(),
+        participant_id: of.participant_id.clone(),
         digest,
-        scopes: role.scopes(),
+        scopes: of.role.scopes(),
         issued_at: now,
         revoked_at: None,
-    };
-    (participant, credential, Token::new(session_id, &secret))
+    }
 }
 
 impl Draft<'_> {
@@ -131,6 +140,21 @@ impl Draft<'_> {
         self.push(Event::ParticipantAdded {
             participant,
             credential,
+        });
+        Ok(Answer::Object(answer))
+    }
+
+    /// Gives a participant another token in place of those that it has.
+    pub(super) fn rotate(&mut self, participant_id: &str) -> Result<Answer, Refusal> {
+        self.only_deciders()?;
+        let participant = self.taking_part(participant_id)?;
+        if participant.role == Role::Owner && self.caller().role != Role::Owner {
+            return Err(not_owner("only an owner rotates the credential of an owner"));
+        }
+        let (digest, token) = new_secret(&mut self.draw, self.session.id());
+        let answer = json!({ "participant": participant, "token": token.to_string() });
+        self.push(Event::CredentialRotated {
+            credential: credential(digest, participant, self.now()),
         });
         Ok(Answer::Object(answer))
     }

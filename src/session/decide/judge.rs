@@ -208,6 +208,36 @@ impl Draft<'_> {
         Ok(self.judged(&task))
     }
 
+    /// Closes an ask by the system's word, so that it has failed (work/v1's projection, row 3).
+    pub(super) fn close_task(&mut self, task_id: &str, reason: Option<&str>) -> Result<Answer, Refusal> {
+        let task = self.task_to_judge(task_id)?;
+        if task.skill != Skill::Ask {
+            return Err(precondition(
+                "NOT_AN_ASK",
+                "only an ask is closed; decline or drop a handoff",
+            ));
+        }
+        let mut data = json!({ "type": "x-closed" });
+        if let (Some(data), Some(reason)) = (data.as_object_mut(), reason) {
+            data.insert("reason".to_owned(), json!(reason));
+        }
+        let said = reason.unwrap_or_default().to_owned();
+        let mail = Mail {
+            from: SYSTEM_ADDRESS.to_owned(),
+            reply_to: Some(task.root.clone()),
+            data: Some(data),
+            ..self.mail_to_client(&task, Kind::Answer, said)
+        };
+        let mail_id = self.post(&task, mail);
+        self.close_request(&task, reason);
+        self.push(Event::TaskAnswered {
+            task_id: task_id.to_owned(),
+            mail_id,
+            directly: false,
+        });
+        Ok(self.judged(&task))
+    }
+
     pub(super) fn drop_work(&mut self, task_id: &str, reason: Option<&str>) -> Result<Answer, Refusal> {
         let task = self.task_to_judge(task_id)?;
         match &task.work_item {

@@ -78,6 +78,11 @@ pub enum Command {
         /// Who.
         participant_id: String,
     },
+    /// Somebody is to have another token. Owners and admins only.
+    RotateCredential {
+        /// Who.
+        participant_id: String,
+    },
     /// The gate of a handoff's proposal is answered. Owners and admins only.
     DecideProposal {
         /// The task of the handoff.
@@ -90,6 +95,13 @@ pub enum Command {
     /// An ask, or the proposal of a handoff, is turned down. Owners and admins only.
     Decline {
         /// The task.
+        task_id: String,
+        /// For the client.
+        reason: Option<String>,
+    },
+    /// An ask is closed without an answer: it has failed. Owners and admins only.
+    CloseTask {
+        /// The task of the ask.
         task_id: String,
         /// For the client.
         reason: Option<String>,
@@ -179,6 +191,7 @@ impl Command {
             self,
             Self::DecideProposal { .. }
                 | Self::Decline { .. }
+                | Self::CloseTask { .. }
                 | Self::DropWork { .. }
                 | Self::AskClient { .. }
         )
@@ -439,12 +452,14 @@ impl Draft<'_> {
                 role,
             } => self.add(display_name, *kind, *role),
             Command::RevokeParticipant { participant_id } => self.revoke(participant_id),
+            Command::RotateCredential { participant_id } => self.rotate(participant_id),
             Command::DecideProposal {
                 task_id,
                 choice,
                 reason,
             } => self.decide_proposal(task_id, choice, reason.as_deref()),
             Command::Decline { task_id, reason } => self.decline(task_id, reason.as_deref()),
+            Command::CloseTask { task_id, reason } => self.close_task(task_id, reason.as_deref()),
             Command::DropWork { task_id, reason } => self.drop_work(task_id, reason.as_deref()),
             Command::AskClient {
                 task_id,

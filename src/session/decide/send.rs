@@ -61,10 +61,10 @@ pub struct Send {
     /// SHA-256 of the request's canonical form when a repeat is to be recognised by its message id; then a
     /// conversation must also be one that the client has.
     pub fingerprint: Option<String>,
-    /// Until when its author waits for what comes of it, without having been told of a task.
-    pub awaited_until: Option<Timestamp>,
     /// Where its author wants to be notified of what becomes of the task; of no use where there is none.
     pub push: Option<NewPush>,
+    /// Until when its author waits for what comes of it, without having been told of a task.
+    pub awaited_until: Option<Timestamp>,
 }
 
 fn forbidden(index: usize) -> Refusal {

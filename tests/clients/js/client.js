@@ -6,7 +6,11 @@
 import { createInterface } from 'node:readline';
 import {
   CancelTaskRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
   GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   ListTasksResponse,
   Message,
@@ -14,6 +18,7 @@ import {
   StreamResponse,
   SubscribeToTaskRequest,
   Task,
+  TaskPushNotificationConfig,
 } from '@a2a-js/sdk';
 import {
   ClientFactory,
@@ -57,6 +62,24 @@ async function answer({ client, options }, call) {
       return ListTasksResponse.toJSON(await client.listTasks(ListTasksRequest.fromJSON(params), options()));
     case 'cancel':
       return Task.toJSON(await client.cancelTask(CancelTaskRequest.fromJSON(params), options()));
+    case 'create config': {
+      const config = TaskPushNotificationConfig.fromJSON(params);
+      return TaskPushNotificationConfig.toJSON(await client.createTaskPushNotificationConfig(config, options()));
+    }
+    case 'get config': {
+      const request = GetTaskPushNotificationConfigRequest.fromJSON(params);
+      return TaskPushNotificationConfig.toJSON(await client.getTaskPushNotificationConfig(request, options()));
+    }
+    case 'list configs': {
+      const request = ListTaskPushNotificationConfigsRequest.fromJSON(params);
+      const page = await client.listTaskPushNotificationConfig(request, options());
+      return ListTaskPushNotificationConfigsResponse.toJSON(page);
+    }
+    case 'delete config': {
+      const request = DeleteTaskPushNotificationConfigRequest.fromJSON(params);
+      await client.deleteTaskPushNotificationConfig(request, options());
+      return {};
+    }
     default:
       throw new Error(`no such call: ${call.do}`);
   }

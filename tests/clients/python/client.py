@@ -16,6 +16,7 @@ from a2a.client.client import ClientCallContext, ClientConfig
 from a2a.client.client_factory import ClientFactory
 from a2a.client.service_parameters import ServiceParametersFactory, with_a2a_extensions
 from a2a.types import a2a_pb2 as a2a
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.json_format import MessageToDict, ParseDict
 
 
@@ -71,6 +72,19 @@ async def answer(opened, call):
             return await opened.whole.list_tasks(ParseDict(params, a2a.ListTasksRequest()), context=context)
         case 'cancel':
             return await opened.whole.cancel_task(ParseDict(params, a2a.CancelTaskRequest()), context=context)
+        case 'create config':
+            request = ParseDict(params, a2a.TaskPushNotificationConfig())
+            return await opened.whole.create_task_push_notification_config(request, context=context)
+        case 'get config':
+            request = ParseDict(params, a2a.GetTaskPushNotificationConfigRequest())
+            return await opened.whole.get_task_push_notification_config(request, context=context)
+        case 'list configs':
+            request = ParseDict(params, a2a.ListTaskPushNotificationConfigsRequest())
+            return await opened.whole.list_task_push_notification_configs(request, context=context)
+        case 'delete config':
+            request = ParseDict(params, a2a.DeleteTaskPushNotificationConfigRequest())
+            await opened.whole.delete_task_push_notification_config(request, context=context)
+            return Empty()
     raise ValueError(f'no such call: {call["do"]}')
 
 

@@ -49,8 +49,10 @@ pub fn play(story: &Story, target: &dyn Target, operator: &str) -> Result<String
             "\n# {number}. {}\n{}> {}\n",
             step.does, step.who, step.call
         );
-        transcript.push_str(&player.step(number, step)?);
-        target.tick();
+        for _ in 0..step.times {
+            transcript.push_str(&player.step(number, step)?);
+            target.tick();
+        }
     }
     Ok(transcript)
 }

@@ -73,6 +73,9 @@ pub struct Step {
     pub who: String,
     /// What the step does, in words.
     pub does: String,
+    /// How often it happens, each time with the same answer; once unless it says so.
+    #[serde(default = "once")]
+    pub times: u32,
     /// Method and path, such as `GET /tasks/${task}`.
     pub call: String,
     /// Headers beside those that every request has.
@@ -89,6 +92,10 @@ pub struct Step {
     /// What streams tell next, by what they are called.
     #[serde(default)]
     pub tells: BTreeMap<String, Tells>,
+}
+
+const fn once() -> u32 {
+    1
 }
 
 /// What a stream tells.

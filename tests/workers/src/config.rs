@@ -41,6 +41,7 @@ impl Directory {
 pub struct Deployment {
     variables: Vec<(String, String)>,
     directory: Directory,
+    card: String,
     trapping: bool,
 }
 
@@ -54,6 +55,7 @@ impl Default for Deployment {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec(),
             directory: Directory::Honest,
+            card: String::new(),
             trapping: false,
         }
     }
@@ -72,6 +74,13 @@ impl Deployment {
     #[must_use]
     pub const fn directory(mut self, directory: Directory) -> Self {
         self.directory = directory;
+        self
+    }
+
+    /// With a document of the card in the directory, which a directory that lags shows for good.
+    #[must_use]
+    pub fn card(mut self, document: &str) -> Self {
+        document.clone_into(&mut self.card);
         self
     }
 
@@ -106,5 +115,6 @@ impl Deployment {
             .replace("    # variables\n", &variables)
             .replace("    # entry\n", entry)
             .replace("# directory", self.directory.name())
+            .replace("# card", &format!("{:?}", self.card))
     }
 }

@@ -31,5 +31,5 @@ const desk :Workerd.Worker = (
 const directory :Workerd.Worker = (
   compatibilityDate = "2026-11-01",
   modules = [(name = "directory.js", esModule = embed "directory.js")],
-  bindings = [(name = "MODE", text = "# directory")],
+  bindings = [(name = "MODE", text = "# directory"), (name = "CARD", text = # card)],
 );

@@ -1,4 +1,4 @@
-//! `approve`, `decline` and `drop`: what only an owner or an admin does.
+//! `approve`, `decline`, `close` and `drop`: what only an owner or an admin does.
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -17,6 +17,12 @@ The client reads the reason.
 
 Examples:
   a2a-edge decline t_4b1d --reason 'Out of scope this month'";
+
+const CLOSE_EXAMPLES: &str = "\
+For a question that nobody will answer: the client sees that it failed, and reads the reason.
+
+Examples:
+  a2a-edge close t_4b1d --reason 'Nobody here knows this any more'";
 
 const DROP_EXAMPLES: &str = "\
 The task ends for good, whatever its members are doing; the client sees it rejected.
@@ -50,6 +56,19 @@ pub(super) struct Decline {
     key: Key,
 }
 
+/// Options of `close`.
+#[derive(Debug, Args)]
+#[command(after_long_help = CLOSE_EXAMPLES)]
+pub(super) struct Close {
+    /// Id of the task
+    task: String,
+    /// Why; the client reads it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    key: Key,
+}
+
 /// Options of `drop`.
 #[derive(Debug, Args)]
 #[command(after_long_help = DROP_EXAMPLES)]
@@ -72,6 +91,12 @@ impl Approve {
 impl Decline {
     pub(super) fn run(self, common: &Common) -> Outcome {
         decide(common, "decline", &self.task, ("reason", self.reason), &self.key)
+    }
+}
+
+impl Close {
+    pub(super) fn run(self, common: &Common) -> Outcome {
+        decide(common, "close", &self.task, ("reason", self.reason), &self.key)
     }
 }
 

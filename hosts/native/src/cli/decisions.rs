@@ -37,6 +37,9 @@ pub(super) struct Record {
     /// Id of the decision whose place it takes
     #[arg(long, value_name = "DECISION")]
     supersedes: Option<String>,
+    /// Id of the workstream that it belongs to
+    #[arg(long, value_name = "WORKSTREAM")]
+    workstream: Option<String>,
     #[command(flatten)]
     key: Key,
 }
@@ -50,6 +53,7 @@ impl Decisions {
         put(&mut body, "rationale", record.rationale);
         put_list(&mut body, "alternatives", &record.alternatives);
         put(&mut body, "supersedes", record.supersedes);
+        put(&mut body, "workstreamId", record.workstream);
         record.key.put(&mut body);
         let client = common.client().activating(vec![coordination::URI.to_owned()]);
         let path = "/extensions/session-coordination/v1/decisions:record";

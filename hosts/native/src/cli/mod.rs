@@ -147,6 +147,8 @@ enum Command {
     Approve(decide::Approve),
     /// Refuse a handed-over task (owner, admin)
     Decline(decide::Decline),
+    /// End a question that nobody will answer (owner, admin)
+    Close(decide::Close),
     /// End a task that was approved (owner, admin)
     Drop(decide::Drop),
     /// Find, claim and finish work (member)
@@ -223,6 +225,7 @@ pub fn run() -> ExitCode {
         Command::Task(task) => task.run(&cli.common),
         Command::Approve(approve) => approve.run(&cli.common),
         Command::Decline(decline) => decline.run(&cli.common),
+        Command::Close(close) => close.run(&cli.common),
         Command::Drop(drop) => drop.run(&cli.common),
         Command::Requests(requests) => requests.run(&cli.common),
         Command::Presence(presence) => presence.run(&cli.common),

@@ -18,6 +18,12 @@ The token stops working at once; what the participant did stays.
 Examples:
   a2a-edge participant revoke p_7c1f";
 
+const ROTATE_EXAMPLES: &str = "\
+The tokens that the participant had stop working at once, your own too if it is you; what it did stays.
+
+Examples:
+  a2a-edge participant rotate p_7c1f";
+
 const LIST_EXAMPLES: &str = "\
 Examples:
   a2a-edge participant list";
@@ -53,6 +59,9 @@ pub(super) enum Participant {
     /// Take somebody's token away
     #[command(after_long_help = REVOKE_EXAMPLES)]
     Revoke(Revoke),
+    /// Give somebody another token, printed once, in place of theirs
+    #[command(after_long_help = ROTATE_EXAMPLES)]
+    Rotate(Rotate),
     /// List everybody
     #[command(after_long_help = LIST_EXAMPLES)]
     List,
@@ -80,11 +89,19 @@ pub(super) struct Revoke {
     key: Key,
 }
 
+/// Options of `participant rotate`.
+#[derive(Debug, Args)]
+pub(super) struct Rotate {
+    /// Id of the participant
+    participant: String,
+}
+
 impl Participant {
     pub(super) fn run(self, common: &Common) -> Outcome {
         match self {
             Self::Add(add) => add.run(common),
             Self::Revoke(revoke) => revoke.run(common),
+            Self::Rotate(rotate) => rotate.run(common),
             Self::List => list(common),
         }
     }
@@ -117,6 +134,15 @@ impl Revoke {
             "Revoked; the token no longer works.\n{}",
             show::participant(participant)
         );
+        Ok(Report::done(text, answer))
+    }
+}
+
+impl Rotate {
+    fn run(self, common: &Common) -> Outcome {
+        let body = json!({ "participantId": self.participant });
+        let answer = common.deciding()?.operate("credentials:rotate", &body)?;
+        let text = show::admitted(&answer);
         Ok(Report::done(text, answer))
     }
 }

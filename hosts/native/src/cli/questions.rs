@@ -51,6 +51,9 @@ pub(super) struct Ask {
     /// Id of the request that it is about
     #[arg(long, value_name = "REQUEST")]
     request: Option<String>,
+    /// Id of the workstream that it belongs to
+    #[arg(long, value_name = "WORKSTREAM")]
+    workstream: Option<String>,
     #[command(flatten)]
     key: Key,
 }
@@ -98,6 +101,7 @@ impl Ask {
         put(&mut body, "capability", self.capability);
         put_list(&mut body, "choices", &self.choices);
         put(&mut body, "requestId", self.request);
+        put(&mut body, "workstreamId", self.workstream);
         self.key.put(&mut body);
         let answer = call(client, "ask", body)?;
         let then = show::next("wait for the answer", "a2a-edge inbox list --watch --kind answer");

@@ -1,10 +1,13 @@
 //! `serve`: sessions on this machine, over HTTP.
 
+use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_edge::agent::card::{CardKey, Document};
+use a2a_edge::desk::Anonymous;
 use a2a_edge::guard::Reach;
 use a2a_edge::serve::{Config, ConfigError, Desk};
 use clap::Args;
@@ -35,6 +38,8 @@ Examples:
   a2a-edge serve
   a2a-edge serve --listen 127.0.0.1:0 --data /tmp/desk --json
   a2a-edge serve --listen 0.0.0.0:8420 --public-url https://desk.example.org --log json
+  a2a-edge serve --card card.json --card-key key.pem --input-mode text/markdown
+  a2a-edge serve --anonymous k7wq2m4xvb3n6zp5/p-4b1d
   a2a-edge serve --limit participants=200 --limit open-requests=50000";
 
 /// The file of the store, in the data directory.
@@ -63,6 +68,18 @@ pub(super) struct Serve {
     /// What the agent is for, on its card
     #[arg(long)]
     description: Option<String>,
+    /// File with what the card says, as JSON; --name and --description come before it
+    #[arg(long, value_name = "FILE")]
+    card: Option<PathBuf>,
+    /// File with the private key on P-256 that signs the card, as PEM or JWK
+    #[arg(long, value_name = "FILE")]
+    card_key: Option<PathBuf>,
+    /// Take parts of this media type too, such as text/markdown or image/*; once for each
+    #[arg(long = "input-mode", value_name = "TYPE")]
+    input_modes: Vec<String>,
+    /// Let callers without a token act as this client of this session
+    #[arg(long, value_name = "SESSION/PARTICIPANT", value_parser = |text: &str| text.parse::<Anonymous>())]
+    anonymous: Option<Anonymous>,
     /// Longest that a send waits for its task, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=300))]
     wait_limit: u32,
@@ -138,6 +155,7 @@ impl Serve {
         }
         let desk = Desk::new(self.config(&local, operator.clone())?).map_err(|error| bad_setting(&error))?;
         let native = Arc::new(Native::open(&directory.file(STORE_FILE), desk, log)?);
+        self.check_anonymous(&native).await?;
         match directory.session()? {
             Some(session) => {
                 if !native.has_session(&session).await? {
@@ -197,10 +215,18 @@ impl Serve {
             .public_url
             .as_deref()
             .map(|url| url.trim_end_matches('/').to_owned());
+        let mut card = self.document()?;
+        // What the command line says comes before the file.
+        card.name = card.name.filter(|_| self.name.is_none());
+        card.description = card.description.filter(|_| self.description.is_none());
         Ok(Config {
             base_url: public.unwrap_or_else(|| local.to_owned()),
             name: self.name.clone().unwrap_or(defaults.name),
             description: self.description.clone().unwrap_or(defaults.description),
+            card,
+            card_key: self.key()?,
+            input_modes: self.input_modes.clone(),
+            anonymous: self.anonymous.clone(),
             card_modified: Some(log::now()),
             operator_token: Some(operator),
             blocking_limit_ms: self.wait_limit.saturating_mul(1000),
@@ -218,6 +244,36 @@ impl Serve {
             (true, _) => None,
             (false, false) => Some(Reach::Public),
             (false, true) => Some(Reach::Anywhere),
+        }
+    }
+
+    /// What the file of --card says.
+    fn document(&self) -> Result<Document, Failure> {
+        let Some(file) = &self.card else {
+            return Ok(Document::default());
+        };
+        let fault = |why: &dyn Display| Failure::Usage(format!("--card {}: {why}", file.display()));
+        let bytes = std::fs::read(file).map_err(|error| fault(&error))?;
+        Document::parse(&bytes).map_err(|error| fault(&error))
+    }
+
+    /// The key in the file of --card-key.
+    fn key(&self) -> Result<Option<CardKey>, Failure> {
+        let Some(file) = &self.card_key else {
+            return Ok(None);
+        };
+        let fault = |why: &dyn Display| Failure::Usage(format!("--card-key {}: {why}", file.display()));
+        let text = std::fs::read_to_string(file).map_err(|error| fault(&error))?;
+        CardKey::parse(&text).map(Some).map_err(|error| fault(&error))
+    }
+
+    /// Whoever acts without a token must be somebody of a session that is here.
+    async fn check_anonymous(&self, native: &Native) -> Result<(), Failure> {
+        match &self.anonymous {
+            Some(anonymous) if !native.has_session(&anonymous.session_id).await? => Err(Failure::Usage(
+                format!("--anonymous: there is no session {} here", anonymous.session_id),
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -261,6 +317,7 @@ fn bad_setting(error: &ConfigError) -> Failure {
     let option = match error.setting {
         "base_url" => "--public-url",
         "operator_token" => data::OPERATOR_TOKEN,
+        "input_modes" => "--input-mode",
         _ => "--name, --description",
     };
     Failure::Usage(format!("{option}: {}", error.rule))

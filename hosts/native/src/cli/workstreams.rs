@@ -1,11 +1,13 @@
 //! `workstreams`: what the work of a session is about, whose it is, and how far it has come.
 
 use a2a_edge::coordination;
-use clap::{Args, Subcommand, ValueEnum};
+use a2a_edge::coordination::workstreams::{LIFECYCLES, LINK_KINDS};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use super::requests::Key;
-use super::{Common, Outcome, Report, input, put, put_list, show, word};
+use super::{Common, Outcome, Report, input, put, put_list, show};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::text::facts;
@@ -75,28 +77,6 @@ pub(super) enum Workstreams {
     Unlink(Unlink),
 }
 
-/// How far a workstream is (session coordination, §4).
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Lifecycle {
-    Proposed,
-    Active,
-    Paused,
-    Completed,
-    Archived,
-}
-
-/// What can be linked (session coordination, §4).
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
-    Request,
-    Claim,
-    Question,
-    Decision,
-    Knowledge,
-    Task,
-    External,
-}
-
 /// Which page of a listing.
 #[derive(Debug, Args)]
 pub(super) struct Paging {
@@ -119,8 +99,8 @@ impl Paging {
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// Only those that are so far
-    #[arg(long)]
-    lifecycle: Option<Lifecycle>,
+    #[arg(long, value_parser = PossibleValuesParser::new(LIFECYCLES))]
+    lifecycle: Option<String>,
     /// Those that are archived, too
     #[arg(long)]
     archived: bool,
@@ -171,7 +151,8 @@ struct Which {
 #[derive(Debug, Args)]
 struct Resource {
     /// What it is
-    kind: Kind,
+    #[arg(value_parser = PossibleValuesParser::new(LINK_KINDS))]
+    kind: String,
     /// Its id; an address or any other name of what is external
     id: String,
 }
@@ -197,8 +178,8 @@ pub(super) struct Update {
     #[arg(long, conflicts_with = "participants")]
     no_participants: bool,
     /// How far it is
-    #[arg(long)]
-    lifecycle: Option<Lifecycle>,
+    #[arg(long, value_parser = PossibleValuesParser::new(LIFECYCLES))]
+    lifecycle: Option<String>,
     /// What shows how it stands; once for each
     #[arg(long = "evidence", value_name = "EVIDENCE")]
     evidence: Vec<String>,
@@ -256,7 +237,7 @@ fn call(client: &Client, verb: &str, body: Map<String, Value>) -> Result<Value, 
 impl List {
     fn run(self, client: &Client) -> Outcome {
         let mut body = Map::new();
-        put(&mut body, "lifecycle", self.lifecycle.map(word));
+        put(&mut body, "lifecycle", self.lifecycle);
         put(&mut body, "includeArchived", self.archived.then_some(true));
         self.paging.put(&mut body);
         let answer = call(client, "list", body)?;
@@ -347,7 +328,7 @@ impl Update {
         put(&mut body, "owner", self.owner);
         put_list(&mut body, "participants", &self.participants);
         put(&mut body, "participants", self.no_participants.then(|| json!([])));
-        put(&mut body, "lifecycle", self.lifecycle.map(word));
+        put(&mut body, "lifecycle", self.lifecycle);
         let evidence: Result<Vec<Value>, Failure> = self.evidence.iter().map(|it| evidence(it)).collect();
         put_list(&mut body, "addEvidence", &evidence?);
         if let Some(summary) = &self.checkpoint {
@@ -376,7 +357,7 @@ fn evidence(argument: &str) -> Result<Value, Failure> {
 
 impl Resource {
     fn put(self, body: &mut Map<String, Value>) {
-        let resource = json!({"kind": word(self.kind), "id": self.id});
+        let resource = json!({"kind": self.kind, "id": self.id});
         body.insert("resource".to_owned(), resource);
     }
 }

@@ -44,6 +44,8 @@ fn card(extensions: &[&str]) -> AgentCard {
         default_input_modes: Vec::new(),
         default_output_modes: Vec::new(),
         skills: Vec::new(),
+        signatures: Vec::new(),
+        icon_url: None,
     }
 }
 
