@@ -82,10 +82,10 @@ fn assemble(modules: &Path, draft: &Path) -> Outcome {
 /// Compiles one module. Its file is copied away, for the next has the same name.
 fn compile(module: &str) -> Outcome<PathBuf> {
     let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-browser"]);
-    command.args(["--target", setup::UNKNOWN, "--profile", "worker"]);
+    command.args(["--target", setup::UNKNOWN, "--profile", "browser"]);
     command.args(["--no-default-features", "--features", module]);
     process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
-    let built = target_dir().join(setup::UNKNOWN).join("worker");
+    let built = target_dir().join(setup::UNKNOWN).join("browser");
     Ok(built.join("a2a_edge_browser.wasm"))
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::rc::Rc;
 use std::thread::LocalKey;
 
-use a2a_edge::agent::card::{CardKey, Document};
+use a2a_edge::agent::card::Document;
 use a2a_edge::desk::Anonymous;
 use a2a_edge::extension::Method;
 use a2a_edge::guard::Reach;
@@ -31,8 +31,6 @@ const VERSION: &str = "A2A_EDGE_VERSION";
 const CARD_MODIFIED: &str = "A2A_EDGE_CARD_MODIFIED";
 /// The binding that tells which deployment this is.
 const DEPLOYMENT: &str = "CF_VERSION_METADATA";
-/// The secret that signs the agent's card: a private key on P-256, as PEM or JWK.
-const CARD_KEY: &str = "A2A_EDGE_CARD_KEY";
 /// Media types that are taken beside the usual ones, with commas between them.
 const INPUT_MODES: &str = "A2A_EDGE_INPUT_MODES";
 /// Whom callers without a token act as: `SESSION/PARTICIPANT`.
@@ -198,8 +196,6 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         name: set(env, NAME).unwrap_or(defaults.name),
         description: set(env, DESCRIPTION).unwrap_or(defaults.description),
         version: set(env, VERSION).unwrap_or(defaults.version),
-        card: defaults.card,
-        card_key: card_key(env)?,
         card_modified: card_modified(env)?,
         input_modes: list(env, INPUT_MODES),
         anonymous: anonymous(env)?,
@@ -209,13 +205,8 @@ fn config(env: &Env, origin: &str) -> Result<Config, String> {
         keep_alive_ms: millis(env, KEEP_ALIVE)?.unwrap_or(defaults.keep_alive_ms),
         webhooks,
         limits,
+        ..defaults
     })
-}
-
-/// The key that signs the card.
-fn card_key(env: &Env) -> Result<Option<CardKey>, String> {
-    let key = set(env, CARD_KEY).map(|text| CardKey::parse(&text));
-    key.transpose().map_err(|rule| fault(CARD_KEY, rule))
 }
 
 /// Whom callers without a token act as.

@@ -170,16 +170,6 @@ fn requirement() -> SecurityRequirement {
     }
 }
 
-/// Says where session coordination is described (session coordination, §6.2).
-fn point_to_reference(extension: &mut AgentExtension, base: &str) {
-    let params = extension.params.as_mut().and_then(Value::as_object_mut);
-    if let (coordination::URI, Some(params)) = (extension.uri.as_str(), params) {
-        let at = |page: &str| json!(format!("{base}/{}/{page}", coordination::PATH));
-        params.shift_insert(0, "specification".to_owned(), at(reference::SPECIFICATION));
-        params.shift_insert(1, "schemas".to_owned(), at(reference::SCHEMAS));
-    }
-}
-
 fn unsigned(desk: &Desk, tenant: Option<&str>) -> AgentCard {
     let config = &desk.config;
     let document = &config.card;
