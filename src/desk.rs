@@ -1,5 +1,7 @@
 //! What one deployment is configured to be: its name, its address, its extensions.
 
+pub mod settings;
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,11 +1,12 @@
 //! The driver: load, decide, commit, answer; over whatever ports the host gives.
 //!
-//! What is answered is decided by [`crate::exchange`]; here it meets the host's storage and clock. The driver holds no
-//! state beyond a cache of sessions. One session's requests take turns within a process; across processes the store's
-//! compare-and-swap decides, and a loser decides again. Where the store keeps commits in line
-//! ([`Store::is_queue`]) a turn ends before its commit is durable: what is decided next builds on it, and no answer, whose
-//! ever it is, leaves before everything that it was made from is durable.
+//! What is answered is decided by [`crate::exchange`], in this process or in a component ([`Decider`]); here it meets the
+//! host's storage and clock. The driver holds no state beyond a cache of sessions. One session's requests take turns within
+//! a process; across processes the store's compare-and-swap decides, and a loser decides again. Where the store keeps commits
+//! in line ([`Store::is_queue`]) a turn ends before its commit is durable: what is decided next builds on it, and no answer,
+//! whose ever it is, leaves before everything that it was made from is durable.
 
+mod decider;
 mod line;
 mod outbox;
 pub mod place;
@@ -14,27 +15,26 @@ mod stream;
 
 use http::{Method, Request, Response};
 
-use crate::agent::Failed;
-use crate::exchange::{self, Batch, Card, Creation, Exchange, Plan, Poll};
-use crate::http::answer::{Form, failure, without_body};
-use crate::refusal::{Code, Refusal};
-use crate::session::Commit;
+use crate::exchange::Poll;
+use crate::http::answer::without_body;
+use crate::session::Session;
 use crate::session::event::Span;
 use crate::store::{Bell, CommitOutcome, Record, Store, StoreError};
 use crate::time::Timestamp;
 
 pub use crate::desk::{Config, ConfigError, Desk};
+pub use decider::{Asked, Beginning, Decider, Failure, Plan, State};
 use line::Flight;
 pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
-use sessions::{Absent, Seen, compact_behind, offer, record};
+use sessions::{Absent, Seen, compact_behind, offer};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided again after another one took its number.
 const ATTEMPTS: u32 = 8;
 
-/// What a host lends to a request.
-pub trait Host {
+/// What a host lends to a request; `S` is where its sessions are in memory.
+pub trait Host<S = Session> {
     /// Where sessions are kept.
     type Store: Store;
     /// How waiting requests are woken.
@@ -45,7 +45,7 @@ pub trait Host {
     /// How waiting requests are woken.
     fn bell(&self) -> &Self::Bell;
     /// The sessions that this process has in memory.
-    fn sessions(&self) -> &Sessions;
+    fn sessions(&self) -> &Sessions<S>;
     /// Now.
     fn now(&self) -> Timestamp;
     /// 32 bytes from a cryptographically secure source, fresh at every call.
@@ -74,17 +74,17 @@ pub trait Host {
 /// Why a request was not done.
 #[derive(Debug)]
 enum Trouble {
-    /// The caller's to mend.
-    Refused(Failed),
+    /// The caller's to mend: the answer.
+    Refused(Response<Vec<u8>>),
     /// The host's to mend.
     Fault(StoreError),
     /// Others were quicker, again and again.
     Contended,
 }
 
-impl From<Failed> for Trouble {
-    fn from(failed: Failed) -> Self {
-        Self::Refused(failed)
+impl From<Response<Vec<u8>>> for Trouble {
+    fn from(answer: Response<Vec<u8>>) -> Self {
+        Self::Refused(answer)
     }
 }
 
@@ -100,7 +100,11 @@ type Answered<B> = Result<Response<B>, Trouble>;
 ///
 /// The body must have been read up to [`BODY_LIMIT`](crate::http::read::BODY_LIMIT) bytes and one more; what is longer
 /// is refused either way.
-pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
+pub async fn handle<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
     if request.method() != Method::HEAD {
         return answer(host, desk, request).await;
     }
@@ -110,114 +114,136 @@ pub async fn handle<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -
     whole(without_body(Response::from_parts(head, body)))
 }
 
-async fn answer<H: Host>(host: &H, desk: &Desk, request: Request<Vec<u8>>) -> Response<Body> {
-    match exchange::plan(desk, request) {
+async fn answer<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    match desk.plan(request) {
         Plan::Answer(response) => whole(response),
         Plan::Card(asked) => {
             let answer = card(host, desk, &asked).await;
-            whole(answer.unwrap_or_else(|trouble| told(host, Card::FORM, trouble)))
+            whole(answer.unwrap_or_else(|trouble| told(host, desk, Asked::Card(&asked), trouble)))
         }
         Plan::Create(creation) => {
-            let answer = create(host, &creation).await;
-            whole(answer.unwrap_or_else(|trouble| told(host, Creation::FORM, trouble)))
+            let answer = create(host, desk, &creation).await;
+            whole(answer.unwrap_or_else(|trouble| told(host, desk, Asked::Creation(&creation), trouble)))
         }
         Plan::Call(exchange) => call(host, desk, exchange).await,
         Plan::Batch(batch) => whole(self::batch(host, desk, *batch).await),
     }
 }
 
-fn whole(response: Response<Vec<u8>>) -> Response<Body> {
+fn whole<X>(response: Response<Vec<u8>>) -> Response<Body<X>> {
     response.map(Body::Whole)
 }
 
 /// What a caller is told of trouble.
-fn told<H: Host>(host: &H, form: Form<'_>, trouble: Trouble) -> Response<Vec<u8>> {
-    let refusal = match trouble {
-        Trouble::Refused(failed) => return failure(form, &failed.refusal, failed.echo.as_deref()),
-        Trouble::Contended => Refusal::new(Code::Unavailable, "too many changes at once; try again"),
+fn told<H, D>(host: &H, desk: &D, asked: Asked<'_, D>, trouble: Trouble) -> Response<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let failure = match trouble {
+        Trouble::Refused(answer) => return answer,
+        Trouble::Contended => Failure::Contended,
         Trouble::Fault(fault) => {
             host.report(&fault);
             match fault {
-                StoreError::Unavailable(_) => {
-                    Refusal::new(Code::Unavailable, "the desk can't reach its storage; try again")
-                }
-                StoreError::Corrupt(_) => Refusal::internal(),
+                StoreError::Unavailable(_) => Failure::Unavailable,
+                StoreError::Corrupt(_) => Failure::Broken,
             }
         }
     };
-    failure(form, &refusal, None)
+    desk.fail(asked, failure)
 }
 
 /// Offers the store a snapshot of a session: for a host that does so in its own time rather than when a commit asks.
 ///
 /// # Errors
 /// What the store says; nothing is lost by it.
-pub async fn compact<H: Host>(host: &H, session_id: &str) -> Result<(), StoreError> {
+pub async fn compact<S: State, H: Host<S>>(host: &H, session_id: &str) -> Result<(), StoreError> {
     let seat = host.sessions().seat(session_id).refreshed(host).await?;
     seat.compact(host).await
 }
 
-async fn card<H: Host>(host: &H, desk: &Desk, card: &Card) -> Answered<Vec<u8>> {
-    let seat = host.sessions().seat(card.session_id()).refreshed(host).await?;
-    Ok(card.answer(desk, seat.session().is_some()))
+async fn card<H, D>(host: &H, desk: &D, card: &D::Card) -> Answered<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let seat = host.sessions().seat(desk.card_session(card));
+    let seat = seat.refreshed(host).await?;
+    Ok(desk.card(card, seat.session().is_some()))
 }
 
-async fn create<H: Host>(host: &H, creation: &Creation) -> Answered<Vec<u8>> {
-    let (now, entropy) = (host.now(), host.entropy());
-    let begun = match host.session_to_create() {
-        Some(session_id) => creation.begin_as(session_id, now, entropy),
-        None => creation.begin(now, entropy),
-    };
-    let first = record(&begun.commit);
-    if !offer(|| host.store().create(&begun.session_id, &first)).await? {
+async fn create<H, D>(host: &H, desk: &D, creation: &D::Creation) -> Answered<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let begun = desk.begin(creation, host.session_to_create(), host.now(), host.entropy());
+    if !offer(|| host.store().create(&begun.session_id, &begun.first)).await? {
         let why = "a new session's id is taken".to_owned();
         return Err(Trouble::Fault(StoreError::Unavailable(why)));
     }
-    host.bell().ring(&begun.session_id, begun.commit.seq);
-    Ok(Creation::answer(&begun))
+    host.bell().ring(&begun.session_id, begun.first.seq);
+    Ok(begun.answer)
 }
 
-async fn call<H: Host>(host: &H, desk: &Desk, mut exchange: Box<Exchange>) -> Response<Body> {
+async fn call<H, D>(host: &H, desk: &D, mut exchange: Box<D::Exchange>) -> Response<Body<D::Exchange>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
     match answered(host, desk, &mut exchange, None).await {
         Ok(answer) => {
             let (head, body) = answer.into_parts();
             let body = body.map_or_else(|| Body::Stream(Stream::new(exchange)), Body::Whole);
             Response::from_parts(head, body)
         }
-        Err(trouble) => whole(told(host, exchange.form(), trouble)),
+        Err(trouble) => whole(told(host, desk, Asked::Exchange(exchange.as_ref()), trouble)),
     }
 }
 
 /// Calls one after the other. Together they wait no longer than one may.
-async fn batch<H: Host>(host: &H, desk: &Desk, mut batch: Batch) -> Response<Vec<u8>> {
-    let limit = i64::from(desk.config.blocking_limit_ms);
-    let end = host.now().plus_millis(limit);
-    while let Some(mut exchange) = batch.next() {
+async fn batch<H, D>(host: &H, desk: &D, mut batch: D::Batch) -> Response<Vec<u8>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let end = host.now().plus_millis(i64::from(desk.blocking_limit_ms()));
+    while let Some(mut exchange) = desk.next(&mut batch) {
         let answer = answered(host, desk, &mut exchange, Some(end)).await;
-        batch.add(match answer {
+        let answer = match answer {
             Ok(answer) => answer.map(Option::unwrap_or_default),
-            Err(trouble) => told(host, exchange.form(), trouble),
-        });
+            Err(trouble) => told(host, desk, Asked::Exchange(&exchange), trouble),
+        };
+        desk.add(&mut batch, answer);
     }
-    batch.answer()
+    desk.finish(batch)
 }
 
 /// Decides until the commit is in, or nothing needs to be committed, and answers: without a body where the answer is a
 /// stream. After `end` nothing is waited for.
-async fn answered<H: Host>(
+async fn answered<H, D>(
     host: &H,
-    desk: &Desk,
-    exchange: &mut Exchange,
+    desk: &D,
+    exchange: &mut D::Exchange,
     end: Option<Timestamp>,
-) -> Answered<Option<Vec<u8>>> {
-    let seat = host.sessions().seat(exchange.session_id());
+) -> Answered<Option<Vec<u8>>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let seat = host.sessions().seat(desk.session_id(exchange));
     let mut seat = seat.refreshed(host).await?;
     for _ in 0..ATTEMPTS {
-        let commit = match exchange.decide(desk, seat.session(), host.now(), host.entropy()) {
+        let commit = match desk.decide(exchange, seat.session(), host.now(), host.entropy()) {
             Ok(commit) => commit,
-            Err(failed) => {
+            Err(refused) => {
                 seat.leave().1.settled().await?;
-                return Err(failed.into());
+                return Err(refused.into());
             }
         };
         let mut flight = None;
@@ -228,7 +254,7 @@ async fn answered<H: Host>(
                 continue;
             }
         }
-        let polled = exchange.poll(desk, seat.session(), host.now());
+        let polled = desk.poll(exchange, seat.session(), host.now());
         let (absent, seen) = seat.leave();
         if let Some(flight) = flight
             && !landed(host, absent.id(), flight).await?
@@ -242,7 +268,7 @@ async fn answered<H: Host>(
 }
 
 /// Waits until a commit of the line is durable, and tells all who want to know. `false`: another one took its number.
-async fn landed<H: Host, F: Future<Output = Result<CommitOutcome, StoreError>>>(
+async fn landed<S: State, H: Host<S>, F: Future<Output = Result<CommitOutcome, StoreError>>>(
     host: &H,
     session_id: &str,
     flight: Flight<F>,
@@ -263,14 +289,18 @@ async fn landed<H: Host, F: Future<Output = Result<CommitOutcome, StoreError>>>(
 }
 
 /// Looks for the answer until it is there, beginning with what was seen when the turn was given up.
-async fn follow<H: Host>(
+async fn follow<H, D>(
     host: &H,
-    desk: &Desk,
-    exchange: &mut Exchange,
+    desk: &D,
+    exchange: &mut D::Exchange,
     end: Option<Timestamp>,
-    left: (Absent, Seen),
-    mut polled: Result<Poll, Failed>,
-) -> Answered<Option<Vec<u8>>> {
+    left: (Absent<D::Session>, Seen),
+    mut polled: Result<Poll, Response<Vec<u8>>>,
+) -> Answered<Option<Vec<u8>>>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
     let (mut absent, mut seen) = left;
     loop {
         seen.settled().await?;
@@ -278,26 +308,30 @@ async fn follow<H: Host>(
             Poll::Ready(response) => return Ok(response.map(Some)),
             Poll::Stream(head) => return Ok(head.map(|()| None)),
             Poll::Wait(_) if host.is_closing() || end.is_some_and(|end| end <= host.now()) => {
-                exchange.wait_no_longer()
+                desk.wait_no_longer(exchange);
             }
             Poll::Wait(until) => {
                 let until = end.map_or(until, |end| end.min(until));
                 host.bell().wait(absent.id(), seen.seq, until).await;
             }
             // Others need not wait for it: what the log holds does not change.
-            Poll::Log(span) => exchange.supply(history(host, absent.id(), span).await?),
+            Poll::Log(span) => desk.supply(exchange, history(host, absent.id(), span).await?),
         }
         let seat = absent.refreshed(host).await?;
-        polled = exchange.poll(desk, seat.session(), host.now());
+        polled = desk.poll(exchange, seat.session(), host.now());
         (absent, seen) = seat.leave();
     }
 }
 
 /// A stretch of a session's log.
-async fn history<H: Host>(host: &H, session_id: &str, span: Span) -> Result<Vec<Commit>, StoreError> {
+async fn history<S: State, H: Host<S>>(
+    host: &H,
+    session_id: &str,
+    span: Span,
+) -> Result<Vec<S::Commit>, StoreError> {
     let records = host.store().history(session_id, span.after, span.most).await?;
     let read = |record: &Record| {
-        Commit::read(&record.bytes).map_err(|why| {
+        S::read(record).map_err(|why| {
             let what = format!("session {session_id}: commit {}: {why}", record.seq);
             StoreError::Corrupt(what)
         })

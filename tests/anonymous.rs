@@ -12,6 +12,7 @@
 mod support;
 
 use a2a_edge::desk::Anonymous;
+use a2a_edge::guard::Reach;
 use a2a_edge::serve::{Body, handle};
 use http::Request;
 use serde_json::{Value, json};
@@ -229,4 +230,32 @@ fn the_cards_that_it_goes_for_ask_for_no_credential() {
     let card = call(&shut, "GET /.well-known/agent-card.json", &Value::Null).ok();
     assert_eq!(card["securityRequirements"], json!([{"schemes": {"bearer": {}}}]));
     assert_eq!(call(&shut, "GET /tasks", &Value::Null).status, 401);
+}
+
+#[test]
+fn what_one_of_them_keeps_secret_is_not_shown_to_the_others() {
+    let (mut bench, _) = open();
+    bench.reconfigure(|config| config.webhooks = Some(Reach::Public));
+    let sent = call(&bench, "POST /message:send", &message()).ok();
+    let configs = format!(
+        "/tasks/{}/pushNotificationConfigs",
+        sent["task"]["id"].as_str().unwrap()
+    );
+    let config = json!({
+        "id": "c", "url": "https://client.example/", "token": "t-1",
+        "authentication": {"scheme": "Bearer", "credentials": "secret"},
+    });
+    call(&bench, &format!("POST {configs}"), &config).ok();
+    for line in [format!("GET {configs}"), format!("GET {configs}/c")] {
+        let shown = call(&bench, &line, &Value::Null).ok().to_string();
+        assert!(
+            shown.contains("Bearer") && !shown.contains("secret") && !shown.contains("t-1"),
+            "{shown}"
+        );
+    }
+    // With its credential the client reads what it set.
+    let own = bench
+        .request("GET", &format!("{configs}/c"), &bench.client, "", b"")
+        .ok();
+    assert_eq!(own["authentication"], config["authentication"]);
 }

@@ -56,3 +56,40 @@ mod interleaved {
 
     super::store_suite::store_suite!(Box::new(HeadSwap::new(Faulty::new(Memory::default(), |_| None))));
 }
+
+/// A big state is not written, nor even asked for, again and again for the sake of a few commits.
+#[test]
+fn a_snapshot_is_asked_for_once_as_much_was_committed_as_the_last_is_long() {
+    use a2a_edge::store::{CommitOutcome, HeadSwap, Memory, Snapshot, Store};
+
+    store_suite::block_on(async {
+        let store = HeadSwap::new(Memory::default());
+        let record = |seq| a2a_edge::store::Record {
+            bytes: vec![b'x'; 1_000],
+            ..store_suite::record(seq, "w")
+        };
+        assert_eq!(store.create("s", &record(1)).await, Ok(true));
+        let mut asked = Vec::new();
+        for seq in 2..=1_000 {
+            let outcome = store.commit("s", &record(seq)).await.unwrap();
+            if outcome == (CommitOutcome::Committed { compact: true }) {
+                asked.push(seq);
+                // As long as all that was committed: as states do, it grows.
+                let bytes = vec![b'y'; seq as usize * 1_000];
+                store.compact("s", &Snapshot { seq, bytes }).await.unwrap();
+            }
+        }
+        // Each time twice as far as before, or a little more.
+        assert!((3..=6).contains(&asked.len()), "{asked:?}");
+        assert!(asked.windows(2).all(|pair| pair[1] >= 2 * pair[0]), "{asked:?}");
+        // The head stays small all the same.
+        let head = store
+            .keys("s")
+            .await
+            .unwrap()
+            .into_iter()
+            .find(|key| key.ends_with(".head"));
+        assert_eq!(head.as_deref(), Some("a2a.s.head"));
+        assert_eq!(store.history("s", 0, 2_000).await.unwrap().len(), 1_000);
+    });
+}

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::digest::{Failure, START, Subject};
 
 /// How many claims are acquired before the session is as it was again.
-const AT_ONCE: u32 = 10;
+const AT_ONCE: u32 = 50;
 
 /// A session with live claims, and a member that wants more.
 pub struct Acquiring {
@@ -122,7 +122,7 @@ mod tests {
             let text = Value::Object(body.clone()).to_string();
             assert_eq!(text.len(), Acquiring::REQUEST_BYTES);
         }
-        assert_eq!(session.claims().live_count(START), 20);
+        assert_eq!(session.claims().live_count(START), 60);
         assert!(acquiring.time(25) > Duration::ZERO);
     }
 }

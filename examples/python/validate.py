@@ -1,6 +1,6 @@
 """Validates a work/v1 request from standard input with the component.
 
-Usage: python validate.py a2a-edge.wasm < request.json
+Usage: python validate.py a2a-edge-validators.wasm < request.json
 """
 
 import json

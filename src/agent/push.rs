@@ -1,14 +1,15 @@
 //! Push notification configs: set, read, listed and deleted by the client whose task it is (A2A 1.0, §3.1.7 to
 //! §3.1.10).
 //!
-//! What a client sets is shown to it as it set it, credentials included, and to nobody else.
+//! What a client sets is shown to it as it set it, credentials included, and to nobody else. Who calls without a credential
+//! is shown no secrets.
 
 use serde_json::{Map, Value, json};
 
 use super::list::{page_after, page_size};
 use super::{Call, decide};
-use crate::a2a::AuthenticationInfo;
 use crate::a2a::decode::{Decoder, at, member};
+use crate::a2a::{AuthenticationInfo, TaskPushNotificationConfig};
 use crate::desk::Desk;
 use crate::extension::{Activations, Method, RequestContext, header};
 use crate::guard::Reach;
@@ -75,7 +76,7 @@ pub(super) fn run(
                 session.own_task(&task_id, &call.caller)?;
                 let found = session.pushes().get(&task_id, &config_id);
                 let found = found.ok_or_else(|| no_such_config(&task_id, &config_id))?;
-                return Ok((None, json!(found.config)));
+                return Ok((None, json!(shown(&found.config, call))));
             }
             Command::DeletePushConfig { task_id, config_id }
         }
@@ -93,6 +94,20 @@ fn subscribed(desk: &Desk, session: &Session, call: &Call) -> Result<Activations
         tenant: Some(session.id().to_owned()),
     };
     desk.registry.activate(&requested, &context)
+}
+
+/// A config as its client reads it. All who call without a credential are one client, and what one of them keeps secret is
+/// not for the others.
+fn shown(config: &TaskPushNotificationConfig, call: &Call) -> TaskPushNotificationConfig {
+    let mut shown = config.clone();
+    if call.caller.is_anonymous() {
+        shown.token = None;
+        shown.authentication = shown.authentication.map(|authentication| AuthenticationInfo {
+            credentials: None,
+            ..authentication
+        });
+    }
+    shown
 }
 
 /// The specification has no other error for it (A2A 1.0, §3.1.8).
@@ -132,7 +147,7 @@ fn list(
     let mut configs = session
         .pushes()
         .of_task(&task_id)
-        .map(|record| &record.config)
+        .map(|record| shown(&record.config, call))
         .filter(|config| after.as_ref().is_none_or(|after| config.id > *after));
     let page: Vec<_> = configs.by_ref().take(size).collect();
     let mut answer = json!({ "configs": page });

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod conditional;
 pub mod date;
+pub mod host;
 pub mod read;
 pub mod route;
 pub mod rpc;

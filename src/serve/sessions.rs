@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_lock::{Mutex as Turnstile, MutexGuardArc};
 
-use super::Host;
 use super::line::{Flight, Line};
-use crate::session::{Commit, Session};
-use crate::store::{Bell as _, CommitOutcome, Record, Snapshot, Store as _, StoreError};
+use super::{Host, State};
+use crate::session::Session;
+use crate::store::{Bell as _, CommitOutcome, Snapshot, Store as _, StoreError};
 use crate::time::Timestamp;
 
 /// How many sessions stay in memory when nobody is at them.
@@ -21,33 +21,51 @@ const OFFERS: u32 = 3;
 const OWN_HANDLES: usize = 3;
 
 /// A session as it is in memory, with all commits that stand in line for it.
-#[derive(Default)]
-struct Held {
-    session: Option<Session>,
+struct Held<S> {
+    session: Option<S>,
     /// How much of it is durable.
     line: Arc<Line>,
 }
 
-type Slot = Arc<Turnstile<Held>>;
+impl<S> Default for Held<S> {
+    fn default() -> Self {
+        Self {
+            session: None,
+            line: Arc::default(),
+        }
+    }
+}
 
-struct Entry {
-    slot: Slot,
+type Slot<S> = Arc<Turnstile<Held<S>>>;
+
+struct Entry<S> {
+    slot: Slot<S>,
     used: u64,
 }
 
-#[derive(Default)]
-struct Entries {
-    by_id: BTreeMap<String, Entry>,
+struct Entries<S> {
+    by_id: BTreeMap<String, Entry<S>>,
     clock: u64,
 }
 
 /// The sessions in memory. What is dropped from it is loaded again when it is next needed.
-#[derive(Default)]
-pub struct Sessions {
-    entries: Mutex<Entries>,
+pub struct Sessions<S = Session> {
+    entries: Mutex<Entries<S>>,
 }
 
-impl Sessions {
+impl<S> Default for Sessions<S> {
+    fn default() -> Self {
+        let entries = Entries {
+            by_id: BTreeMap::new(),
+            clock: 0,
+        };
+        Self {
+            entries: Mutex::new(entries),
+        }
+    }
+}
+
+impl<S> Sessions<S> {
     /// None yet.
     #[must_use]
     pub fn new() -> Self {
@@ -55,7 +73,7 @@ impl Sessions {
     }
 
     /// A place at a session, not yet taken.
-    pub(super) fn seat(&self, session_id: &str) -> Absent {
+    pub(super) fn seat(&self, session_id: &str) -> Absent<S> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         entries.clock = entries.clock.saturating_add(1);
         let used = entries.clock;
@@ -76,7 +94,7 @@ impl Sessions {
 
     /// Forgets a session that turned out not to exist, so that made-up ids take no room. It stays while somebody
     /// else waits for its place: two places at one session would not know of each other.
-    fn forget(&self, session_id: &str, slot: &Slot) {
+    fn forget(&self, session_id: &str, slot: &Slot<S>) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::strong_count(slot) <= OWN_HANDLES {
             entries.by_id.remove(session_id);
@@ -84,7 +102,7 @@ impl Sessions {
     }
 }
 
-impl Entries {
+impl<S> Entries<S> {
     fn forget_one(&mut self) {
         let idle = self
             .by_id
@@ -98,9 +116,9 @@ impl Entries {
 }
 
 /// A place at a session that somebody else may be using.
-pub(super) struct Absent {
+pub(super) struct Absent<S> {
     session_id: String,
-    slot: Slot,
+    slot: Slot<S>,
 }
 
 /// A state of a session.
@@ -121,13 +139,13 @@ impl Seen {
     }
 }
 
-impl Absent {
+impl<S: State> Absent<S> {
     pub(super) fn id(&self) -> &str {
         &self.session_id
     }
 
     /// Waits for the turn, then sees to it that the session in memory is what the store has, or will have.
-    pub(super) async fn refreshed<H: Host>(self, host: &H) -> Result<Seat, StoreError> {
+    pub(super) async fn refreshed<H: Host<S>>(self, host: &H) -> Result<Seat<S>, StoreError> {
         let held = self.slot.lock_arc().await;
         let mut seat = Seat {
             session_id: self.session_id,
@@ -148,29 +166,29 @@ impl Absent {
 }
 
 /// The turn at a session: nobody else of this process sees or changes it meanwhile.
-pub(super) struct Seat {
+pub(super) struct Seat<S = Session> {
     session_id: String,
-    slot: Slot,
-    held: MutexGuardArc<Held>,
+    slot: Slot<S>,
+    held: MutexGuardArc<Held<S>>,
 }
 
-impl Seat {
+impl<S: State> Seat<S> {
     /// The session, if it exists.
-    pub(super) fn session(&self) -> Option<&Session> {
+    pub(super) fn session(&self) -> Option<&S> {
         self.held.session.as_ref()
     }
 
     fn seq(&self) -> u64 {
-        self.session().map_or(0, Session::seq)
+        self.session().map_or(0, State::seq)
     }
 
     /// When something of the session is next due to be delivered.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
-        self.session().and_then(|session| session.pushes().next_due())
+        self.session().and_then(State::next_due)
     }
 
     /// Gives the turn up, to take it again later; tells what was seen of the session.
-    pub(super) fn leave(self) -> (Absent, Seen) {
+    pub(super) fn leave(self) -> (Absent<S>, Seen) {
         let seen = Seen {
             line: Arc::clone(&self.held.line),
             seq: self.seq(),
@@ -183,34 +201,27 @@ impl Seat {
     }
 
     /// Reads what the store has beyond what is in memory.
-    async fn reload<H: Host>(&mut self, host: &H) -> Result<(), StoreError> {
+    async fn reload<H: Host<S>>(&mut self, host: &H) -> Result<(), StoreError> {
         // What is in memory may be behind, so it only counts again once the store has answered.
         let known = self.held.session.take();
-        let after = known.as_ref().map_or(0, Session::seq);
+        let after = known.as_ref().map_or(0, State::seq);
         let Some(loaded) = host.store().load(&self.session_id, after).await? else {
             return Ok(());
         };
         let corrupt = |what: String| StoreError::Corrupt(format!("session {}: {what}", self.session_id));
         let mut session = match (known, loaded.snapshot) {
             (_, Some(snapshot)) => {
-                Session::restore(&snapshot.bytes).map_err(|why| corrupt(format!("snapshot: {why}")))?
+                S::restore(&snapshot.bytes).map_err(|why| corrupt(format!("snapshot: {why}")))?
             }
             (Some(session), None) => session,
-            (None, None) => Session::default(),
+            (None, None) => S::empty(),
         };
         for record in &loaded.commits {
             if record.seq <= session.seq() {
                 continue;
             }
-            let commit: Commit = Commit::read(&record.bytes)
-                .map_err(|why| corrupt(format!("commit {}: {why}", record.seq)))?;
-            if !session.apply(&commit) {
-                return Err(corrupt(format!(
-                    "commit {} does not follow {}",
-                    commit.seq,
-                    session.seq()
-                )));
-            }
+            let applied = S::read(record).and_then(|commit| session.apply(&commit));
+            applied.map_err(|why| corrupt(format!("commit {}: {why}", record.seq)))?;
         }
         self.held.line.reached(session.seq());
         self.held.session = Some(session);
@@ -219,8 +230,12 @@ impl Seat {
 
     /// Makes a commit durable and applies it. `false`: another one took its number, and the session in memory now
     /// has that one.
-    pub(super) async fn commit<H: Host>(&mut self, host: &H, commit: &Commit) -> Result<bool, StoreError> {
-        let record = record(commit);
+    pub(super) async fn commit<H: Host<S>>(
+        &mut self,
+        host: &H,
+        commit: &S::Commit,
+    ) -> Result<bool, StoreError> {
+        let record = S::record(commit);
         // Until the store has answered nobody knows what it holds. Should this request end here, as it does when its
         // client goes away, the session is loaded again.
         let known = self.held.session.take();
@@ -231,9 +246,10 @@ impl Seat {
                 Ok(false)
             }
             CommitOutcome::Committed { compact } => {
-                self.held.session = known.and_then(|mut session| session.apply(commit).then_some(session));
-                self.held.line.reached(commit.seq);
-                host.bell().ring(&self.session_id, commit.seq);
+                self.held.session =
+                    known.and_then(|mut session| session.apply(commit).is_ok().then_some(session));
+                self.held.line.reached(record.seq);
+                host.bell().ring(&self.session_id, record.seq);
                 if let Some(at) = self.next_due() {
                     host.due(&self.session_id, at).await;
                 }
@@ -248,20 +264,21 @@ impl Seat {
 
     /// Applies a commit and puts it in line for the store. What is decided from here on builds on it, and nobody is told
     /// of it before it has landed.
-    pub(super) async fn line_up<'h, H: Host>(
+    pub(super) async fn line_up<'h, H: Host<S>>(
         &mut self,
         host: &'h H,
-        commit: &Commit,
-    ) -> Flight<impl Future<Output = Result<CommitOutcome, StoreError>> + use<'h, H>> {
-        let (session_id, record) = (self.session_id.clone(), record(commit));
+        commit: &S::Commit,
+    ) -> Flight<impl Future<Output = Result<CommitOutcome, StoreError>> + use<'h, H, S>> {
+        let (session_id, record) = (self.session_id.clone(), S::record(commit));
+        let seq = record.seq;
         let storing = async move { host.store().commit(&session_id, &record).await };
         let known = self.held.session.take();
-        self.held.session = known.and_then(|mut session| session.apply(commit).then_some(session));
+        self.held.session = known.and_then(|mut session| session.apply(commit).is_ok().then_some(session));
         let line = Arc::clone(&self.held.line);
-        Flight::begin(storing, line, commit.seq, self.next_due()).await
+        Flight::begin(storing, line, seq, self.next_due()).await
     }
 
-    pub(super) async fn compact<H: Host>(&self, host: &H) -> Result<(), StoreError> {
+    pub(super) async fn compact<H: Host<S>>(&self, host: &H) -> Result<(), StoreError> {
         // Nothing joins the line meanwhile, and a snapshot holds nothing that may be lost yet.
         self.held.line.reaches(self.seq()).await?;
         let Some(session) = self.session() else {
@@ -276,7 +293,11 @@ impl Seat {
 }
 
 /// Makes the snapshot that a store asked for with a commit of a line, unless somebody does already.
-pub(super) async fn compact_behind<H: Host>(host: &H, session_id: &str, seq: u64) -> Result<(), StoreError> {
+pub(super) async fn compact_behind<S: State, H: Host<S>>(
+    host: &H,
+    session_id: &str,
+    seq: u64,
+) -> Result<(), StoreError> {
     let seat = host.sessions().seat(session_id).refreshed(host).await?;
     if seat.held.line.takes_snapshot(seq, seat.seq()) {
         return seat.compact(host).await;
@@ -296,13 +317,4 @@ pub(super) async fn offer<T, F: Future<Output = Result<T, StoreError>>>(
         outcome = write().await;
     }
     outcome
-}
-
-/// A commit as a store keeps it.
-pub(super) fn record(commit: &Commit) -> Record {
-    Record {
-        seq: commit.seq,
-        nonce: commit.nonce.clone(),
-        bytes: commit.to_bytes(),
-    }
 }

@@ -96,15 +96,17 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Takes the snapshot if it is newer, and no longer than the commits it saves reading: so writing snapshots at
-    /// most doubles what is written, and replaying reads little more than the state's size.
+    /// Takes the snapshot if it is newer, and no longer than twice the commits it saves reading: so writing snapshots at
+    /// most triples what is written, and replaying reads little more than twice the state's size. A state that only
+    /// grows is as long as what was committed; it gets a snapshot whenever it has doubled.
     fn take(&mut self, snapshot: &Snapshot) {
         let newer = self
             .base
             .snapshot
             .as_ref()
             .is_none_or(|kept| kept.seq < snapshot.seq);
-        let worth = u64::try_from(snapshot.bytes.len()).is_ok_and(|length| length <= self.base.fresh);
+        let most = self.base.fresh.saturating_mul(2);
+        let worth = u64::try_from(snapshot.bytes.len()).is_ok_and(|length| length <= most);
         if !newer || !worth || snapshot.seq == 0 || snapshot.seq > self.base.seq {
             return;
         }

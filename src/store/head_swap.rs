@@ -119,6 +119,16 @@ impl<K: KeyValue> HeadSwap<K> {
         Err(busy())
     }
 
+    /// Number of a session's last commit, 0 if there is no such session: costs one read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the key-value store, and [`StoreError::Corrupt`].
+    pub async fn last(&self, session: &str) -> Result<u64, StoreError> {
+        let head = self.head(session).await?;
+        Ok(head.map_or(0, |(head, _)| head.seq))
+    }
+
     /// The keys that a session's commits are kept under, the head's included. Any other key that begins like them
     /// is waste, or belongs to an attempt under way.
     ///
@@ -220,6 +230,20 @@ impl<K: KeyValue> HeadSwap<K> {
     fn asks(&self, head: &Head, bytes: &[u8]) -> bool {
         let passed = head.tail.len() > self.limits.tail_commits || bytes.len() > self.limits.tail_bytes;
         passed && !self.is_being_compacted(head)
+    }
+
+    /// Moves the recent commits out of a head that has too many, where that is all there is to do; whether a snapshot
+    /// should come with it otherwise. A state hardly ever shrinks: while less was committed than the last snapshot is
+    /// long, making another would be in vain, and in a big session cost more than everything else.
+    async fn tidy(&self, session: &str, head: &Head, bytes: &[u8]) -> bool {
+        let asks = self.asks(head, bytes);
+        let kept = head.snapshot.as_ref();
+        if !asks || kept.is_none_or(|kept| kept.object.length <= head.fresh) {
+            return asks;
+        }
+        // The commit is in whatever becomes of this; the next one sees to it again.
+        let _left_to_the_next = self.rotate(session, None).await;
+        false
     }
 
     async fn fate(&self, session: &str, head: &Head, record: &Record) -> Result<Fate, Fail> {
@@ -339,9 +363,8 @@ impl<K: KeyValue> Store for HeadSwap<K> {
             match self.fate(session, &head, record).await {
                 Ok(Fate::Open) => {}
                 Ok(Fate::Kept) => {
-                    return Ok(CommitOutcome::Committed {
-                        compact: self.asks(&head, &bytes),
-                    });
+                    let compact = self.tidy(session, &head, &bytes).await;
+                    return Ok(CommitOutcome::Committed { compact });
                 }
                 Ok(Fate::Lost) => {
                     self.drop_reserved(session, held.as_ref()).await;

@@ -1,4 +1,4 @@
-//! `cargo xtask component`: the core as one WebAssembly component that imports nothing.
+//! `cargo xtask component`: the core as WebAssembly components that import nothing.
 //!
 //! A module for wasm32-unknown-unknown, wrapped by wit-component. wasm32-wasip2 would do it in one step, but leaves
 //! imports of WASI in whatever it builds.
@@ -13,15 +13,37 @@ use crate::files::{gzip_len, read};
 use crate::process::{self, cargo, root, target_dir};
 use crate::{Failure, Outcome, setup};
 
-/// How large the component may be, in bytes and uncompressed: 300 KiB.
-pub const MAX_SIZE: usize = 300 * 1024;
+/// A component, by the world of `wit/` that it exports.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// Its name in the target directory.
+    pub file: &'static str,
+    /// How large it may be, in bytes and uncompressed.
+    pub max_size: usize,
+    /// What its crate is built with.
+    features: &'static [&'static str],
+}
+
+/// The world `core`: the desk, its sessions and the rules. At most 1,742 KiB.
+pub const CORE: World = World {
+    file: "a2a-edge.wasm",
+    max_size: 1_742 * 1024,
+    features: &[],
+};
+
+/// The world `validators`: the rules alone. At most 300 KiB.
+pub const VALIDATORS: World = World {
+    file: "a2a-edge-validators.wasm",
+    max_size: 300 * 1024,
+    features: &["--no-default-features"],
+};
 
 /// How many bytes stand before the first section.
 const PREAMBLE: usize = 8;
 /// The id of a custom section.
 const CUSTOM: u8 = 0;
 
-/// Builds the component and prints where it is and how large.
+/// Builds the components and prints where they are and how large.
 ///
 /// # Errors
 /// As [`build`], and for any argument.
@@ -31,38 +53,43 @@ pub fn run(arguments: &[String]) -> Outcome {
             "`component` takes no arguments, not `{argument}`"
         )));
     }
-    let path = build()?;
-    let bytes = read(&path)?;
-    println!(
-        "{}: {} bytes, {} with gzip",
-        path.display(),
-        bytes.len(),
-        gzip_len(&bytes)
-    );
+    for world in [CORE, VALIDATORS] {
+        let path = build(world)?;
+        let bytes = read(&path)?;
+        println!(
+            "{}: {} bytes, {} with gzip",
+            path.display(),
+            bytes.len(),
+            gzip_len(&bytes)
+        );
+    }
     Ok(())
 }
 
-/// Builds the component if it is not up to date, and returns its path, `a2a-edge.wasm` in the target directory.
+/// Builds a component if it is not up to date, and returns its path in the target directory.
 ///
 /// # Errors
-/// It does not compile, imports anything at all, or is larger than [`MAX_SIZE`].
-pub fn build() -> Outcome<PathBuf> {
-    let component = nameless(&wrap(&read(&compile()?)?)?)
+/// It does not compile, imports anything at all, or is larger than its world may be.
+pub fn build(world: World) -> Outcome<PathBuf> {
+    let component = nameless(&wrap(&read(&compile(world)?)?)?)
         .map_err(|error| Failure::new(format!("cannot read the component: {error}")))?;
-    check(&component)?;
-    let path = target_dir().join("a2a-edge.wasm");
-    if fs::read(&path).is_ok_and(|present| present == component) {
-        return Ok(path);
-    }
-    // Renamed into place, so that nobody reads half of it.
-    let draft = path.with_extension(format!("wasm.{}", std::process::id()));
-    fs::write(&draft, &component)
-        .and_then(|()| fs::rename(&draft, &path))
-        .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))?;
-    Ok(path)
+    check(world, &component)?;
+    put(&target_dir().join(world.file), &component)
 }
 
-fn compile() -> Outcome<PathBuf> {
+/// Puts bytes in their place if they are not there: renamed into it, so that nobody reads half of them.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> Outcome<PathBuf> {
+    if fs::read(path).is_ok_and(|present| present == bytes) {
+        return Ok(path.to_path_buf());
+    }
+    let draft = path.with_extension(format!("wasm.{}", std::process::id()));
+    fs::write(&draft, bytes)
+        .and_then(|()| fs::rename(&draft, path))
+        .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))?;
+    Ok(path.to_path_buf())
+}
+
+fn compile(world: World) -> Outcome<PathBuf> {
     setup::targets(&[setup::UNKNOWN])?;
     let mut command = cargo(&[
         "build",
@@ -74,11 +101,17 @@ fn compile() -> Outcome<PathBuf> {
         "--profile",
         "component",
     ]);
-    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
+    command.args(world.features);
+    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", module_flags()))?;
     Ok(target_dir()
         .join(setup::UNKNOWN)
         .join("component")
         .join("a2a_edge_component.wasm"))
+}
+
+/// The flags of modules for wasm32-unknown-unknown.
+pub(crate) fn module_flags() -> String {
+    format!("{}\u{1f}-Clink-arg=--compress-relocations", remapped_paths())
 }
 
 /// Flags that keep the places of the sources out of the panic messages: the same sources give the same bytes wherever
@@ -88,10 +121,7 @@ pub(crate) fn remapped_paths() -> String {
         .map(PathBuf::from)
         .or_else(|| Some(env::home_dir()?.join(".cargo")));
     let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
-    let mut flags = vec![
-        remap(&root(), "a2a-edge"),
-        "-Clink-arg=--compress-relocations".to_owned(),
-    ];
+    let mut flags = vec![remap(&root(), "a2a-edge")];
     flags.extend(home.map(|home| remap(&home, "cargo")));
     flags.join("\u{1f}")
 }
@@ -125,17 +155,17 @@ fn nameless(component: &[u8]) -> wasmparser::Result<Vec<u8>> {
     Ok(kept)
 }
 
-fn check(component: &[u8]) -> Outcome {
+fn check(world: World, component: &[u8]) -> Outcome {
     let decoded = wit_component::decode(component)
         .map_err(|error| Failure::new(format!("cannot read the component: {error:#}")))?;
-    let DecodedWasm::Component(resolve, world) = decoded else {
+    let DecodedWasm::Component(resolve, decoded) = decoded else {
         return Err(Failure::new("what was built is no component"));
     };
     let imports: Vec<String> = resolve
         .worlds
-        .get(world)
-        .map(|world| {
-            world
+        .get(decoded)
+        .map(|decoded| {
+            decoded
                 .imports
                 .keys()
                 .map(|key| resolve.name_world_key(key))
@@ -148,11 +178,13 @@ fn check(component: &[u8]) -> Outcome {
             imports.join(", ")
         )));
     }
-    if component.len() > MAX_SIZE {
-        return Err(Failure::new(format!(
-            "the component has {} bytes, more than {MAX_SIZE}",
-            component.len()
-        )));
+    within(world.file, component.len(), world.max_size)
+}
+
+/// That a file keeps to its budget.
+pub(crate) fn within(file: &str, size: usize, most: usize) -> Outcome {
+    if size > most {
+        return Err(Failure::new(format!("{file} has {size} bytes, more than {most}")));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::{Outcome, browser, component, files, npm};
 /// # Errors
 /// The component does not build, or cannot be transpiled.
 pub fn build() -> Outcome<PathBuf> {
-    let component = component::build()?;
+    let component = component::build(component::VALIDATORS)?;
     let modules = npm::install("hosts/component/tools", "component")?;
     // By process, so that two at a time do not meet.
     let draft = target_dir().join(format!("jco-{}", std::process::id()));

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use xtask::{Outcome, bench, browser, component, conformance, deny, dev, test, workers};
+use xtask::{Outcome, bench, browser, component, conformance, deny, dev, spin, test, workers};
 
 struct Command {
     name: &'static str,
@@ -23,7 +23,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "component",
-        summary: "Builds a2a-edge.wasm into the target directory: no imports, within its size budget.",
+        summary: "Builds the components into the target directory: no imports, within their size budgets.",
         run: component::run,
     },
     Command {
@@ -37,8 +37,13 @@ const COMMANDS: &[Command] = &[
         run: browser::run,
     },
     Command {
+        name: "spin",
+        summary: "Builds the Spin application into build/spin/, within its size budget; spin.toml runs it.",
+        run: spin::run,
+    },
+    Command {
         name: "bench",
-        summary: "Prints how fast the core is, natively and as a component; with `--load`, what the native host bears beside other SDKs.",
+        summary: "Prints how fast the core is, natively and as a component; with --spin, the Spin host; with --load, the native host beside other SDKs.",
         run: bench::run,
     },
     Command {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::process::{self, cargo};
-use crate::{Failure, Outcome, browser, component, deny, setup, workers};
+use crate::{Failure, Outcome, browser, component, deny, setup, spin, workers};
 
 struct Step {
     name: &'static str,
@@ -28,7 +28,7 @@ const STEPS: &[Step] = &[
         run: || core_for(setup::WASIP2),
     },
     Step {
-        name: "component",
+        name: "components",
         run: || component::run(&[]),
     },
     Step {
@@ -38,6 +38,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "browser",
         run: || browser::run(&[]),
+    },
+    Step {
+        name: "spin",
+        run: || spin::run(&[]),
     },
     Step {
         name: "clippy",

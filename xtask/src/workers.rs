@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::component::remapped_paths;
+use crate::component::module_flags;
 use crate::files::{self, gzip_len, read};
 use crate::process::{self, cargo, root, target_dir};
 use crate::{Failure, Outcome, bindgen, npm, setup};
@@ -57,7 +57,7 @@ fn compile() -> Outcome<PathBuf> {
     setup::targets(&[setup::UNKNOWN])?;
     let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-workers"]);
     command.args(["--target", setup::UNKNOWN, "--profile", "worker"]);
-    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
+    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", module_flags()))?;
     Ok(target_dir()
         .join(setup::UNKNOWN)
         .join("worker")

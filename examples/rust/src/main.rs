@@ -1,6 +1,6 @@
 //! Validates a work/v1 request from standard input with the component.
 //!
-//! Usage: `cargo run --package a2a-edge-example -- target/a2a-edge.wasm < request.json`
+//! Usage: `cargo run --package a2a-edge-example -- target/a2a-edge-validators.wasm < request.json`
 
 use std::error::Error;
 use std::path::Path;
@@ -14,7 +14,7 @@ use wasmtime::{Engine, Store};
     reason = "the bindings are documented where they come from, in wit/"
 )]
 mod bindings {
-    wasmtime::component::bindgen!({ path: "../../wit", world: "core" });
+    wasmtime::component::bindgen!({ path: "../../wit", world: "validators" });
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +32,7 @@ fn judge(component: &Path, request: String) -> wasmtime::Result<String> {
     let component = Component::from_file(&engine, component)?;
     let mut store = Store::new(&engine, ());
     // The component imports nothing, so the linker stays empty.
-    let core = bindings::Core::instantiate(&mut store, &component, &Linker::new(&engine))?;
+    let core = bindings::Validators::instantiate(&mut store, &component, &Linker::new(&engine))?;
     let work = core.a2a_edge_core_work();
     Ok(match work.call_validate(&mut store, &request, Handoffs::Taken)? {
         Ok(Some(Request::Handoff(handoff))) => format!("a handoff: {}", handoff.title),
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_component_is_asked() {
-        let component = xtask::component::build().unwrap();
+        let component = xtask::component::build(xtask::component::VALIDATORS).unwrap();
         let judge = |request: &str| judge(&component, request.to_owned()).unwrap();
         assert_eq!(
             judge(r#"{"skill":"handoff","title":"Fix it"}"#),

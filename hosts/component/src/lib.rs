@@ -1,4 +1,5 @@
-//! The core as a WebAssembly component: the world `core` of `wit/`, which imports nothing.
+//! The core as a WebAssembly component that imports nothing: the world `core` of `wit/`, or without the feature `session`
+//! the world `validators`.
 //!
 //! Only translation is done here. Each function hands its arguments to the core and its answer back, so that the
 //! component decides what the Rust API decides.
@@ -7,12 +8,17 @@ mod activation;
 mod envelope;
 mod fault;
 mod projection;
+#[cfg(feature = "session")]
+mod session;
 mod shaping;
 mod work;
 
 #[allow(missing_docs, reason = "the glue is documented where it comes from, in wit/")]
 mod bindings {
+    #[cfg(feature = "session")]
     wit_bindgen::generate!({ path: "../../wit", world: "core" });
+    #[cfg(not(feature = "session"))]
+    wit_bindgen::generate!({ path: "../../wit", world: "validators" });
 }
 
 /// What the interfaces are implemented on.

@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use a2a_edge::http::answer::{Form, failure};
-use a2a_edge::http::read::BODY_LIMIT;
-use a2a_edge::refusal::{Code, Refusal};
+use a2a_edge::http::host::{self, Intake, REQUEST_ID};
 use a2a_edge::serve::{self, Body, Desk, Host, Stream};
 use futures_util::stream::unfold;
 use futures_util::{Stream as Pieces, StreamExt as _};
@@ -13,15 +11,6 @@ use http::{HeaderValue, Uri};
 use worker::{Env, Headers, Request, Response, Result};
 
 use crate::settings;
-
-/// Names the request in the answer as it is named in the log. The entry sets it on every request.
-pub const REQUEST_ID: &str = "x-request-id";
-
-/// How much of an oversize body is read and dropped, so that its sender reads the refusal instead of a reset.
-const DROPPED: usize = 1 << 20;
-
-/// Whose reasons the host's own refusals have.
-const DOMAIN: &str = "a2a-edge";
 
 /// Lets the core answer a request.
 pub async fn answer<H: Host + 'static>(
@@ -38,7 +27,7 @@ pub async fn answer<H: Host + 'static>(
         Ok(desk) => desk,
         Err(fault) => return misconfigured(&fault, &id),
     };
-    let (head, body) = serve::handle(host.as_ref(), desk, head.map(|()| body))
+    let (head, body) = serve::handle(host.as_ref(), desk.as_ref(), head.map(|()| body))
         .await
         .into_parts();
     let body = match body {
@@ -51,7 +40,7 @@ pub async fn answer<H: Host + 'static>(
 /// The pieces of a stream, each made when the client can take it. Dropped with the client, it leaves nothing behind.
 fn pieces<H: Host>(host: Rc<H>, desk: Rc<Desk>, stream: Stream) -> impl Pieces<Item = Result<Vec<u8>>> {
     unfold((host, desk, stream), |(host, desk, mut stream)| async {
-        let piece = stream.next(host.as_ref(), &desk).await?;
+        let piece = stream.next(host.as_ref(), desk.as_ref()).await?;
         Some((Ok(piece), (host, desk, stream)))
     })
 }
@@ -79,7 +68,7 @@ pub fn head(request: &Request) -> Result<http::Request<()>> {
     Ok(head)
 }
 
-/// The id that the entry gave the request.
+/// The id that the entry gave the request: it sets one on every request.
 pub fn request_id(head: &http::Request<()>) -> String {
     let id = head.headers().get(REQUEST_ID).map(HeaderValue::to_str);
     id.and_then(std::result::Result::ok)
@@ -89,22 +78,17 @@ pub fn request_id(head: &http::Request<()>) -> String {
 
 /// The body's first bytes, at most one more than the core reads.
 async fn body(request: &mut Request) -> Result<Vec<u8>> {
-    let keep = BODY_LIMIT.saturating_add(1);
-    let (mut bytes, mut dropped) = (Vec::new(), 0_usize);
+    let mut intake = Intake::default();
     // A request without a body has no stream.
     let Ok(mut stream) = request.stream() else {
-        return Ok(bytes);
+        return Ok(intake.into_bytes());
     };
     while let Some(chunk) = stream.next().await {
-        let chunk = chunk?;
-        let room = keep.saturating_sub(bytes.len());
-        dropped = dropped.saturating_add(chunk.len().saturating_sub(room));
-        bytes.extend(chunk.into_iter().take(room));
-        if dropped > DROPPED {
+        if !intake.take(&chunk?) {
             break;
         }
     }
-    Ok(bytes)
+    Ok(intake.into_bytes())
 }
 
 /// An answer as the platform sends it.
@@ -125,18 +109,10 @@ fn dressed(head: &Parts, body: Response, id: &str) -> Result<Response> {
 
 /// The answer of a deployment that is not configured.
 pub fn misconfigured(fault: &str, id: &str) -> Result<Response> {
-    let message = format!("the deployment is not configured: {fault}");
-    refused(&message, "MISCONFIGURED", id)
+    outward(host::misconfigured(fault, id), id)
 }
 
 /// The answer when the session's object gave none.
 pub fn failed(id: &str) -> Result<Response> {
-    refused("the server failed", "INTERNAL_ERROR", id)
-}
-
-fn refused(message: &str, reason: &'static str, id: &str) -> Result<Response> {
-    let refusal = Refusal::new(Code::Internal, message)
-        .with_reason(DOMAIN, reason)
-        .with_fact("requestId", id);
-    outward(failure(Form::Core, &refusal, None), id)
+    outward(host::failed(id), id)
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use a2a_edge::http::route::{Target, route};
+use a2a_edge::http::host::shown_route;
 use a2a_edge::serve::place::{Place, new_session_id, place};
 use a2a_edge::serve::{Desk, Host, Sessions};
 use a2a_edge::store::{Bell, HeadSwap, Memory};
@@ -54,7 +54,10 @@ pub async fn fetch(request: Request, env: &Env, context: &Context) -> Result<Res
     line.insert("event".to_owned(), json!("request"));
     line.insert("id".to_owned(), json!(id));
     line.insert("method".to_owned(), json!(head.method().as_str()));
-    line.insert("route".to_owned(), json!(shown_route(&head)));
+    line.insert(
+        "route".to_owned(),
+        json!(shown_route(head.method(), head.uri().path())),
+    );
     line.extend(session.map(|session| ("session".to_owned(), json!(session))));
     line.insert("status".to_owned(), json!(answer.status_code()));
     line.insert("ms".to_owned(), json!(now().millis_since(start)));
@@ -102,30 +105,6 @@ impl Dispatch<'_> {
         }
         Ok(answer)
     }
-}
-
-/// What is called, without what the caller made up: ids of tasks and the query stay out.
-fn shown_route(head: &http::Request<()>) -> String {
-    match route(head.method(), head.uri().path()).map(|route| route.target) {
-        Ok(Target::Card) => "agent-card".to_owned(),
-        Ok(Target::Core(method, _)) => method.name().to_owned(),
-        Ok(Target::Rpc) => "json-rpc".to_owned(),
-        Ok(Target::Extension { path, segment }) => shown(&format!("{path}/{segment}")),
-        Ok(Target::Page(_)) => "reference".to_owned(),
-        Ok(Target::Options(_)) => "options".to_owned(),
-        Ok(Target::Operator(verb)) => shown(&format!("operator/v1/{verb}")),
-        Err(_) => "none".to_owned(),
-    }
-}
-
-/// The longest text that a line shows, in characters.
-const SHOWN: usize = 100;
-
-fn shown(text: &str) -> String {
-    text.chars()
-        .take(SHOWN)
-        .map(|c| if c.is_ascii_graphic() { c } else { '?' })
-        .collect()
 }
 
 /// The host of requests that no session has a say in: it has none.

@@ -31,7 +31,7 @@ impl Compiled {
     /// # Errors
     /// It does not build, or needs anything of its host.
     pub fn build() -> Result<Self, Box<dyn Error>> {
-        let path = xtask::component::build().map_err(|failure| {
+        let path = xtask::component::build(xtask::component::CORE).map_err(|failure| {
             format!("`cargo xtask component` must work before its tests can: {failure}")
         })?;
         let engine = Engine::new(Config::new().concurrency_support(false))?;

@@ -12,6 +12,7 @@ mod player;
 mod refusal;
 mod rpc;
 mod scan;
+pub mod server;
 pub mod story;
 mod stream;
 mod target;

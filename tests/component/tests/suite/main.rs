@@ -10,8 +10,14 @@
 )]
 
 mod activation;
+#[path = "../../../support/desk.rs"]
+mod desk;
 mod doors;
 mod hostile;
+mod session;
+#[allow(dead_code, reason = "each test uses its part of it")]
+#[path = "../../../support/story_bench.rs"]
+mod story_bench;
 mod typed;
 mod vectors;
 mod world;

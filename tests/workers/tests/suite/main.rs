@@ -8,7 +8,11 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[path = "../../../support/party.rs"]
+mod callers;
 mod card;
+#[path = "../../../support/claimants.rs"]
+mod claimants;
 mod claims;
 mod clients;
 mod deploy;
@@ -29,4 +33,8 @@ mod stories;
 #[path = "../../../support/story_bench.rs"]
 mod story_bench;
 mod streams;
+#[path = "../../../support/transcripts.rs"]
+mod transcripts;
 mod traps;
+#[path = "../../../support/writers.rs"]
+mod writers;

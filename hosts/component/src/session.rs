@@ -1,0 +1,325 @@
+//! Interface `session`: the desk, its sessions, and requests on their way.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use a2a_edge::desk::{Config, Desk};
+use a2a_edge::exchange::{Advance, Batch, Card, Creation, Exchange, Poll};
+use a2a_edge::serve::{Asked, Decider as _, Failure, Plan};
+use a2a_edge::session::{Commit, Session};
+use a2a_edge::time::Timestamp;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
+
+use crate::Core;
+use crate::bindings::exports::a2a_edge::core::session as wit;
+
+impl wit::Guest for Core {
+    type Desk = Rc<Desk>;
+    type Card = AtDesk<Card>;
+    type Creation = AtDesk<Creation>;
+    type Exchange = AtDesk<OnItsWay>;
+    type Batch = AtDesk<RefCell<Option<Batch>>>;
+    type Session = Kept;
+}
+
+/// A session in memory.
+#[derive(Default)]
+pub(crate) struct Kept(RefCell<Session>);
+
+/// What was planned, and the desk that planned it.
+pub(crate) struct AtDesk<T> {
+    desk: Rc<Desk>,
+    asked: T,
+}
+
+/// A request that is answered from a session.
+pub(crate) struct OnItsWay {
+    exchange: RefCell<Exchange>,
+    /// Whether its answer is a stream that has begun.
+    streams: Cell<bool>,
+}
+
+impl OnItsWay {
+    const fn new(exchange: Exchange) -> Self {
+        Self {
+            exchange: RefCell::new(exchange),
+            streams: Cell::new(false),
+        }
+    }
+}
+
+impl<T> AtDesk<T> {
+    fn new(desk: &Rc<Desk>, asked: T) -> Self {
+        let desk = Rc::clone(desk);
+        Self { desk, asked }
+    }
+
+    fn fail(&self, asked: Asked<'_, Desk>, failure: wit::Failure) -> wit::Response {
+        let failure = match failure {
+            wit::Failure::Contended => Failure::Contended,
+            wit::Failure::Unavailable => Failure::Unavailable,
+            wit::Failure::Broken => Failure::Broken,
+        };
+        outward(self.desk.fail(asked, failure))
+    }
+}
+
+impl wit::GuestDesk for Rc<Desk> {
+    fn open(settings: String) -> Result<wit::Desk, wit::SettingFault> {
+        let desk = Config::from_json(&settings).and_then(Desk::new);
+        let desk = desk.map_err(|error| wit::SettingFault {
+            setting: error.setting.to_owned(),
+            rule: error.rule,
+        })?;
+        Ok(wit::Desk::new(Self::new(desk)))
+    }
+
+    fn plan(&self, request: wit::Request) -> wit::Plan {
+        match self.as_ref().plan(request.into()) {
+            Plan::Answer(answer) => wit::Plan::Answer(outward(answer)),
+            Plan::Card(card) => wit::Plan::Card(wit::Card::new(AtDesk::new(self, card))),
+            Plan::Call(exchange) => {
+                let asked = OnItsWay::new(*exchange);
+                wit::Plan::Call(wit::Exchange::new(AtDesk::new(self, asked)))
+            }
+            Plan::Batch(batch) => {
+                let asked = RefCell::new(Some(*batch));
+                wit::Plan::Batch(wit::Batch::new(AtDesk::new(self, asked)))
+            }
+            Plan::Create(creation) => wit::Plan::Create(wit::Creation::new(AtDesk::new(self, creation))),
+        }
+    }
+
+    fn blocking_limit(&self) -> u32 {
+        self.config().blocking_limit_ms
+    }
+}
+
+impl wit::GuestCard for AtDesk<Card> {
+    fn session_id(&self) -> String {
+        self.asked.session_id().to_owned()
+    }
+
+    fn answer(&self, exists: bool) -> wit::Response {
+        outward(self.asked.answer(&self.desk, exists))
+    }
+
+    fn fail(&self, failure: wit::Failure) -> wit::Response {
+        self.fail(Asked::Card(&self.asked), failure)
+    }
+}
+
+impl wit::GuestCreation for AtDesk<Creation> {
+    fn fail(&self, failure: wit::Failure) -> wit::Response {
+        self.fail(Asked::Creation(&self.asked), failure)
+    }
+
+    fn begin(&self, session_id: Option<String>, now: i64, entropy: wit::Entropy) -> wit::Beginning {
+        let (now, entropy) = (Timestamp::from_millis(now), bytes(entropy));
+        let begun = self.desk.begin(&self.asked, session_id, now, entropy);
+        wit::Beginning {
+            session_id: begun.session_id,
+            first: wit::Commit {
+                seq: begun.first.seq,
+                nonce: begun.first.nonce,
+                bytes: begun.first.bytes,
+            },
+            answer: outward(begun.answer),
+        }
+    }
+}
+
+impl wit::GuestExchange for AtDesk<OnItsWay> {
+    fn session_id(&self) -> String {
+        self.asked.exchange.borrow().session_id().to_owned()
+    }
+
+    fn fail(&self, failure: wit::Failure) -> wit::Response {
+        let exchange = self.asked.exchange.borrow();
+        self.fail(Asked::Exchange(&*exchange), failure)
+    }
+
+    fn supply(&self, commits: Vec<Vec<u8>>) -> Result<(), String> {
+        let commits: Result<Vec<Commit>, String> = commits.iter().map(|bytes| Commit::read(bytes)).collect();
+        self.asked.exchange.borrow_mut().supply(commits?);
+        Ok(())
+    }
+
+    fn wait_no_longer(&self) {
+        self.asked.exchange.borrow_mut().wait_no_longer();
+    }
+}
+
+impl wit::GuestBatch for AtDesk<RefCell<Option<Batch>>> {
+    fn next(&self) -> Option<wit::Exchange> {
+        let exchange = self.asked.borrow_mut().as_mut()?.next()?;
+        Some(wit::Exchange::new(AtDesk::new(
+            &self.desk,
+            OnItsWay::new(exchange),
+        )))
+    }
+
+    fn add(&self, answer: wit::Response) {
+        if let Some(batch) = self.asked.borrow_mut().as_mut() {
+            batch.add(answer.into());
+        }
+    }
+
+    /// Asked for twice, it has nothing more to say.
+    fn answer(&self) -> wit::Response {
+        let answer = self.asked.borrow_mut().take().map(Batch::answer);
+        outward(answer.unwrap_or_default())
+    }
+}
+
+impl wit::GuestSession for Kept {
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn restore(snapshot: Vec<u8>) -> Result<wit::Session, String> {
+        let session = Session::restore(&snapshot)?;
+        Ok(wit::Session::new(Self(RefCell::new(session))))
+    }
+
+    fn snapshot(&self) -> Vec<u8> {
+        self.0.borrow().snapshot()
+    }
+
+    fn seq(&self) -> u64 {
+        self.0.borrow().seq()
+    }
+
+    fn apply(&self, commit: Vec<u8>) -> Result<(), String> {
+        let commit = Commit::read(&commit)?;
+        let mut session = self.0.borrow_mut();
+        if session.apply(&commit) {
+            Ok(())
+        } else {
+            Err(format!(
+                "it is number {} and follows {}",
+                commit.seq,
+                session.seq()
+            ))
+        }
+    }
+
+    fn decide(
+        &self,
+        exchange: wit::ExchangeBorrow<'_>,
+        now: i64,
+        entropy: wit::Entropy,
+    ) -> Result<Option<wit::Commit>, wit::Response> {
+        let held: &AtDesk<OnItsWay> = exchange.get();
+        let mut exchange = held.asked.exchange.borrow_mut();
+        let (now, entropy) = (Timestamp::from_millis(now), bytes(entropy));
+        let session = self.0.borrow();
+        let decided = held
+            .desk
+            .as_ref()
+            .decide(&mut exchange, Some(&session), now, entropy);
+        decided
+            .map(|commit| commit.as_ref().map(wit::Commit::from))
+            .map_err(outward)
+    }
+
+    fn view(&self, exchange: wit::ExchangeBorrow<'_>, now: i64) -> wit::View {
+        let held: &AtDesk<OnItsWay> = exchange.get();
+        let mut exchange = held.asked.exchange.borrow_mut();
+        let (session, now) = (self.0.borrow(), Timestamp::from_millis(now));
+        if held.asked.streams.get() {
+            return exchange.advance(&held.desk, Some(&session), now).into();
+        }
+        match held.desk.as_ref().poll(&mut exchange, Some(&session), now) {
+            Ok(Poll::Ready(answer)) | Err(answer) => wit::View::Ready(outward(answer)),
+            Ok(Poll::Wait(until)) => wit::View::Wait(until.as_millis()),
+            Ok(Poll::Log(span)) => wit::View::Log(span.into()),
+            Ok(Poll::Stream(head)) => {
+                held.asked.streams.set(true);
+                wit::View::Stream(outward(head.map(|()| Vec::new())))
+            }
+        }
+    }
+}
+
+impl From<Advance> for wit::View {
+    fn from(advance: Advance) -> Self {
+        match advance {
+            Advance::Write(bytes) => Self::Piece(bytes),
+            Advance::Wait(until) => Self::Wait(until.as_millis()),
+            Advance::Log(span) => Self::Log(span.into()),
+            Advance::End => Self::End,
+        }
+    }
+}
+
+impl From<a2a_edge::session::event::Span> for wit::Span {
+    fn from(span: a2a_edge::session::event::Span) -> Self {
+        Self {
+            after: span.after,
+            most: u32::try_from(span.most).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl From<&Commit> for wit::Commit {
+    fn from(commit: &Commit) -> Self {
+        Self {
+            seq: commit.seq,
+            nonce: commit.nonce.clone(),
+            bytes: commit.to_bytes(),
+        }
+    }
+}
+
+fn bytes((a, b, c, d): wit::Entropy) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let numbers = [a, b, c, d].into_iter().flat_map(u64::to_le_bytes);
+    bytes.iter_mut().zip(numbers).for_each(|(to, from)| *to = from);
+    bytes
+}
+
+/// A request as the core reads it. A method or target that is none leads where nothing is.
+impl From<wit::Request> for Request<Vec<u8>> {
+    fn from(request: wit::Request) -> Self {
+        let mut inward = Self::new(request.body);
+        *inward.uri_mut() = request.target.parse().unwrap_or(Uri::from_static("/"));
+        match request.method.parse() {
+            Ok(method) => *inward.method_mut() = method,
+            Err(_) => *inward.uri_mut() = Uri::from_static("/"),
+        }
+        put(inward.headers_mut(), request.headers);
+        inward
+    }
+}
+
+/// An answer that went out and comes back. A status that is none is the server's fault.
+impl From<wit::Response> for Response<Vec<u8>> {
+    fn from(response: wit::Response) -> Self {
+        let mut inward = Self::new(response.body);
+        let status = StatusCode::from_u16(response.status);
+        *inward.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        put(inward.headers_mut(), response.headers);
+        inward
+    }
+}
+
+fn put(headers: &mut HeaderMap, fields: Vec<(String, Vec<u8>)>) {
+    for (name, value) in fields {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_bytes(&value)) {
+            headers.append(name, value);
+        }
+    }
+}
+
+fn outward(response: Response<Vec<u8>>) -> wit::Response {
+    let (head, body) = response.into_parts();
+    let headers = head.headers.iter();
+    wit::Response {
+        status: head.status.as_u16(),
+        headers: headers
+            .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
+            .collect(),
+        body,
+    }
+}

@@ -1,0 +1,107 @@
+//! The Spin application over wasmtime, with the interfaces that Spin offers: composed as Spin composes it, and served by
+//! instances that are used again and serve several requests at once.
+
+pub mod backend;
+pub mod instance;
+pub mod redis;
+pub mod serve;
+
+use std::error::Error;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use a2a_edge_stories::server::{OPERATOR, Running};
+use wac_graph::types::Package;
+use wac_graph::{CompositionGraph, EncodeOptions, plug};
+use xtask::{component, spin};
+
+/// Whatever goes wrong when the application is built or started.
+pub type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// The application, built and composed once.
+#[derive(Clone, Debug)]
+pub struct Platform {
+    application: PathBuf,
+}
+
+/// How an application is started.
+#[derive(Clone, Debug)]
+pub struct Deployment {
+    store: String,
+    settings: Vec<(String, String)>,
+}
+
+impl Deployment {
+    /// On a store: `memory`, `careless`, `sqlite:<path>` or `redis:<port>`.
+    #[must_use]
+    pub fn on(store: impl Into<String>) -> Self {
+        Self {
+            store: store.into(),
+            settings: vec![("operator_token".to_owned(), OPERATOR.to_owned())],
+        }
+    }
+
+    /// With a variable set, or one of the manners of the host: `instances`, `requests`, `at_once`.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.settings.retain(|(known, _)| known != name);
+        self.settings.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Without a variable.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.settings.retain(|(known, _)| known != name);
+        self
+    }
+}
+
+impl Platform {
+    /// Builds the application as `cargo xtask spin` does, composes it, and compiles it into a folder.
+    ///
+    /// # Errors
+    /// It does not build, or its parts do not fit.
+    pub fn prepare(place: &Path) -> Outcome<Self> {
+        let built = spin::build()
+            .map_err(|failure| format!("`cargo xtask spin` must work before its tests can: {failure}"))?;
+        let host = fs::read(built.join(spin::HOST))?;
+        let core = fs::read(built.join(component::CORE.file))?;
+        let composed = compose(host, core)?;
+        let mut hasher = DefaultHasher::new();
+        composed.hash(&mut hasher);
+        let application = place.join(format!("application-{:016x}.cwasm", hasher.finish()));
+        if !application.is_file() {
+            let compiled = serve::engine()?.precompile_component(&composed)?;
+            // Renamed into place, so that nobody loads half of it.
+            let draft = place.join(format!("application.{}", std::process::id()));
+            fs::write(&draft, compiled)?;
+            fs::rename(&draft, &application)?;
+        }
+        Ok(Self { application })
+    }
+
+    /// Starts it with a program that serves it, and waits until it listens.
+    ///
+    /// # Errors
+    /// It does not start, or ends at once.
+    pub fn start(&self, program: &str, deployment: &Deployment) -> Outcome<Running> {
+        let mut command = Command::new(program);
+        command.arg(&self.application).arg(&deployment.store);
+        let settings = deployment.settings.iter();
+        command.args(settings.map(|(name, value)| format!("{name}={value}")));
+        Ok(Running::start(&mut command)?)
+    }
+}
+
+/// The host with the component behind `a2a-edge:core/session`, as the manifest's dependency makes it.
+fn compose(host: Vec<u8>, core: Vec<u8>) -> Outcome<Vec<u8>> {
+    let mut graph = CompositionGraph::new();
+    let host = Package::from_bytes("host", None, host, graph.types_mut())?;
+    let core = Package::from_bytes("core", None, core, graph.types_mut())?;
+    let (host, core) = (graph.register_package(host)?, graph.register_package(core)?);
+    plug(&mut graph, vec![core], host)?;
+    Ok(graph.encode(EncodeOptions::default())?)
+}

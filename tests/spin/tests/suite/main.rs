@@ -1,0 +1,33 @@
+//! The Spin host over wasmtime: on a store in memory, on SQLite, and on a Redis server.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test that cannot go on should stop where it is"
+)]
+
+#[path = "../../../support/party.rs"]
+mod callers;
+#[path = "../../../support/claimants.rs"]
+mod claimants;
+mod claims;
+mod clients;
+#[path = "../../../support/desk.rs"]
+mod desk;
+mod kills;
+mod limits;
+mod party;
+#[path = "../../../support/reading.rs"]
+mod reading;
+mod settings;
+mod stories;
+#[allow(dead_code, reason = "each test uses its part of it")]
+#[path = "../../../support/story_bench.rs"]
+mod story_bench;
+mod streams;
+#[path = "../../../support/transcripts.rs"]
+mod transcripts;
+#[path = "../../../support/writers.rs"]
+mod writers;
