@@ -435,7 +435,7 @@ fn a_repeat_with_a_key_is_answered_byte_for_byte_and_another_use_of_it_is_refuse
 #[test]
 fn the_games_meet_every_event_and_every_change_of_a_request() {
     let mut met: BTreeSet<String> = BTreeSet::new();
-    for seed in 0..60 {
+    for seed in 0..120 {
         for commit in game(seed, |_, _| {}).commits {
             for event in serde_json::to_value(commit).unwrap()["events"]
                 .as_array()

@@ -36,7 +36,7 @@ struct Kept {
 impl Host {
     fn new(forgets: bool) -> Self {
         let mut instance = instance();
-        let settings = json!({"operator_token": OPERATOR, "base_url": BASE}).to_string();
+        let settings = json!({"operator_token": OPERATOR, "base_url": BASE, "push": "on", "card_modified": "2026-07-17T01:00:00Z"}).to_string();
         let session = instance.core.a2a_edge_core_session();
         let desk = session.desk().call_open(&mut instance.store, &settings);
         Self {
