@@ -143,7 +143,7 @@ fn may_call(session: &Session, caller: &Caller) -> bool {
 fn wherever_a_stream_is_cut_the_rest_of_it_is_told_exactly() {
     let desk = desk();
     let (mut cuts, mut ends, mut pieces) = (0, 0, 0);
-    for seed in 0..40 {
+    for seed in 0..80 {
         let active = seed % 2 == 0;
         let (play, followed) = game(seed, &desk, active);
         for (task_id, it) in followed

@@ -205,7 +205,12 @@ mod tests {
             "n",
             "d",
             "v",
+            r#"{"version":"of the card"}"#,
+            // Not every build takes one.
+            "",
             "2026-11-30T00:00:00Z",
+            "text/markdown, image/*",
+            "s-1/p-2",
             "7",
             "off",
             "8",
@@ -226,6 +231,9 @@ mod tests {
             [&*config.name, &*config.description, &*config.version],
             ["n", "d", "v"]
         );
+        assert_eq!(config.card.version.as_deref(), Some("of the card"));
+        assert_eq!(config.input_modes, ["text/markdown", "image/*"]);
+        assert!(config.anonymous.is_some());
         assert_eq!((config.blocking_limit_ms, config.keep_alive_ms), (7_000, 8_000));
         assert!(!config.streaming);
         assert_eq!(config.webhooks, Some(Reach::Anywhere));
@@ -246,7 +254,14 @@ mod tests {
 
     #[test]
     fn a_setting_at_fault_is_named() {
-        for name in ["streams", "push", "card_modified"] {
+        for name in [
+            "streams",
+            "push",
+            "card",
+            "card_key",
+            "card_modified",
+            "anonymous",
+        ] {
             assert_eq!(one(name, "yes").unwrap_err().0, name);
         }
         assert_eq!(one("limits", "participants=2,claims=7").unwrap_err().0, "limits");
