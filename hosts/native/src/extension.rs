@@ -52,7 +52,7 @@ impl Default for Limits {
         Self {
             memory: 64,
             instructions: 1000,
-            millis: 500,
+            millis: 1000,
         }
     }
 }

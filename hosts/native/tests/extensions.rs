@@ -38,7 +38,10 @@ fn brief(scratch: &Scratch) -> Desk {
         "brief.json",
         &json!({"most": 3}),
     );
-    Desk::start(&scratch.data(), &["--extension", &brief])
+    Desk::start(
+        &scratch.data(),
+        &[&["--extension", brief.as_str()], &PATIENT[..]].concat(),
+    )
 }
 
 /// A desk with one extension that does whatever a request tells it to, within limits that the options set.
@@ -146,7 +149,8 @@ fn several_run_in_their_order_and_a_required_one_is_asked_for() {
         "second.json",
         &json!({"uri": "urn:test:second"}),
     );
-    let desk = Desk::start(&scratch.data(), &["--extension", &first, "--extension", &second]);
+    let both = ["--extension", &first, "--extension", &second];
+    let desk = Desk::start(&scratch.data(), &[&both[..], &PATIENT].concat());
 
     let (status, _, answer) = send(&desk, "urn:test:second", "Hello");
     assert_eq!(status, 400);
@@ -157,7 +161,7 @@ fn several_run_in_their_order_and_a_required_one_is_asked_for() {
 
     let (status, echo, answer) = send(&desk, "urn:test:second, urn:test:first", "Hello");
     assert_eq!(status, 200, "{answer}");
-    assert_eq!(echo.as_deref(), Some("urn:test:first, urn:test:second"));
+    assert_eq!(echo.as_deref(), Some("urn:test:first,urn:test:second"));
     assert_eq!(
         answer["task"]["metadata"]["urn:test:second"],
         json!(["urn:test:first"])
@@ -180,48 +184,48 @@ fn fails(desk: &Desk, place: &str, what: &str, expected: &str) {
     assert_eq!(status, 200, "after {place} {what}: {answer}");
 }
 
+/// More time than anything here takes on a busy machine.
+const PATIENT: [&str; 2] = ["--extension-time", "60000"];
+
 const HOOKS: [&str; 3] = ["activate", "handle-request", "handle-response"];
 
 #[test]
-fn one_that_traps_loops_or_takes_memory_fails_its_request_and_no_other() {
+fn one_that_traps_or_takes_memory_fails_its_request_and_no_other() {
     let scratch = Scratch::new();
-    let limits = [
-        "--extension-time",
-        "100",
-        "--extension-instructions",
-        "1000000",
-        "--extension-memory",
-        "16",
-        "--log",
-        "json",
-    ];
-    let desk = rogue(&scratch, &limits);
+    let desk = rogue(
+        &scratch,
+        &[&PATIENT[..], &["--extension-memory", "16", "--log", "json"]].concat(),
+    );
     for hook in HOOKS {
         fails(&desk, hook, "trap", "end without a trap");
-        fails(&desk, hook, "loop", "end within 100 ms");
         fails(&desk, hook, "grow", "keep to 16 MiB of memory");
     }
     let log = desk.stop();
-    let told: Vec<Value> = log
+    let told = log
         .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let told = told.iter().filter(|line| line["event"] == "extension");
-    assert_eq!(
-        told.clone().filter(|line| line["uri"] == ROGUE).count(),
-        9,
-        "{log}"
-    );
-    assert!(
-        told.clone()
-            .all(|line| line["why"].as_str().is_some_and(|why| !why.is_empty()))
-    );
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let told: Vec<Value> = told.filter(|line| line["event"] == "extension").collect();
+    assert_eq!(told.len(), 6, "{log}");
+    for line in told {
+        assert_eq!(line["uri"], ROGUE);
+        assert!(line["why"].as_str().is_some_and(|why| !why.is_empty()), "{line}");
+    }
+}
+
+#[test]
+fn one_that_loops_fails_its_request_and_no_other() {
+    let scratch = Scratch::new();
+    let limits = ["--extension-time", "1000", "--extension-instructions", "1000000"];
+    let desk = rogue(&scratch, &limits);
+    for hook in HOOKS {
+        fails(&desk, hook, "loop", "end within 1000 ms");
+    }
 }
 
 #[test]
 fn one_that_loops_runs_out_of_instructions_before_its_time() {
     let scratch = Scratch::new();
-    let limits = ["--extension-time", "60000", "--extension-instructions", "20"];
+    let limits = [&PATIENT[..], &["--extension-instructions", "20"]].concat();
     let desk = rogue(&scratch, &limits);
     for hook in HOOKS {
         fails(&desk, hook, "loop", "end within 20 million instructions");
@@ -231,7 +235,7 @@ fn one_that_loops_runs_out_of_instructions_before_its_time() {
 #[test]
 fn what_it_gives_is_held_to_the_interface() {
     let scratch = Scratch::new();
-    let desk = rogue(&scratch, &[]);
+    let desk = rogue(&scratch, &PATIENT);
     for (place, what, expected) in [
         ("activate", "text", "give JSON as the activation value"),
         ("handle-request", "text", "give JSON as the parameters"),
@@ -247,7 +251,7 @@ fn what_it_gives_is_held_to_the_interface() {
 #[test]
 fn an_error_has_the_form_of_the_binding_and_a_stream_ends() {
     let scratch = Scratch::new();
-    let desk = rogue(&scratch, &[]);
+    let desk = rogue(&scratch, &PATIENT);
     let trap = format!("{ROGUE}, urn:does:handle-response:trap");
 
     let params = message("Hello");
