@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::view::{Shape, View};
 use super::{Follow, Goal, Poll};
-use crate::a2a::StreamResponse;
+use crate::a2a::{Chunk, StreamResponse};
 use crate::desk::Desk;
 use crate::extension::Payload;
 use crate::session::change::Change;
@@ -157,20 +157,22 @@ pub(super) fn update(
     change: &Change,
     commit: Option<&Commit>,
 ) -> Result<Option<StreamResponse>, Span> {
-    let artifact = match change {
+    let handed_in = match change {
         Change::Status(standing) => {
             let update = view.status_update(record, standing);
             return Ok(Some(StreamResponse::StatusUpdate(update)));
         }
-        Change::Answer => view.answer(record),
+        Change::Answer => view.answer(record).map(|answer| (answer, Chunk::WHOLE)),
         Change::Artifact(piece) => match commit {
-            Some(commit) if commit.seq == piece.seq => {
-                piece.within(commit).map(|artifact| view.handed_in(artifact))
-            }
+            Some(commit) if commit.seq == piece.seq => piece
+                .within(commit)
+                .map(|(artifact, chunk)| (view.handed_in(artifact), chunk)),
             _ => return Err(Cursor::event(piece.seq, piece.event).span(1)),
         },
     };
-    Ok(artifact.map(|artifact| StreamResponse::ArtifactUpdate(view.artifact_update(record, artifact))))
+    Ok(handed_in.map(|(artifact, chunk)| {
+        StreamResponse::ArtifactUpdate(view.artifact_update(record, artifact, chunk))
+    }))
 }
 
 /// The changes of a task, with the one that time has brought about and no commit recorded yet.

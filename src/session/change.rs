@@ -10,7 +10,7 @@ use super::event::{Commit, Event};
 use super::facts::lapsed_at;
 use super::request::RequestStanding;
 use super::task::{Shown, Skill, TaskRecord, WorkStatus};
-use crate::a2a::{Artifact, TaskState};
+use crate::a2a::{Artifact, Chunk, TaskState};
 use crate::dispatch::SYSTEM_ADDRESS;
 use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::facts::{Note, Stage};
@@ -41,11 +41,11 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The artifact, in the commit that has it.
+    /// The artifact, in the commit that has it, and how much of it that is.
     #[must_use]
-    pub fn within<'a>(&self, commit: &'a Commit) -> Option<&'a Artifact> {
+    pub fn within<'a>(&self, commit: &'a Commit) -> Option<(&'a Artifact, Chunk)> {
         match commit.events.get(self.event)? {
-            Event::RequestChanged { change, .. } => change.artifacts().nth(self.nth),
+            Event::RequestChanged { change, .. } => change.handed_in().nth(self.nth),
             _ => None,
         }
     }
@@ -168,8 +168,8 @@ impl Session {
                 continue;
             };
             let skill = task.skill;
-            let handed_in = change.artifacts().enumerate();
-            let shown = handed_in.filter(|(_, artifact)| shows(artifact, skill));
+            let handed_in = change.handed_in().enumerate();
+            let shown = handed_in.filter(|(_, (artifact, _))| shows(artifact, skill));
             task.changes.extend(shown.map(|(nth, _)| {
                 Change::Artifact(Piece {
                     seq: commit.seq,
