@@ -71,11 +71,13 @@ impl Stream {
             due: session.due_change(record, now),
         };
         let events = match self.known {
-            Some(known) if known <= changes.count() => match self.news(desk, session, now, &changes, known) {
-                Ok(events) => events,
-                Err(span) => return Next::Log(span),
-            },
-            // An id that no event of this task has begins the stream anew: nothing is lost by it.
+            Some(known) if (record.forgotten..=changes.count()).contains(&known) => {
+                match self.news(desk, session, now, &changes, known) {
+                    Ok(events) => events,
+                    Err(span) => return Next::Log(span),
+                }
+            }
+            // An id that no event of this task has, or none that is kept, begins the stream anew: nothing is lost by it.
             _ => vec![self.task(desk, session, now, &changes, shape)],
         };
         if events.is_empty() {
@@ -183,16 +185,14 @@ pub(super) struct Changes<'a> {
 
 impl Changes<'_> {
     fn count(&self) -> usize {
-        self.record
-            .changes
-            .len()
-            .saturating_add(usize::from(self.due.is_some()))
+        self.record.told().saturating_add(usize::from(self.due.is_some()))
     }
 
     /// Those behind the first `known`, each with its number.
     pub(super) fn after(&self, known: usize) -> impl Iterator<Item = (&Change, usize)> {
-        let all = self.record.changes.iter().chain(&self.due);
-        all.zip(1..).skip(known)
+        let due = self.due.iter().map(|due| (due, self.count()));
+        let due = due.filter(move |(_, number)| *number > known);
+        self.record.told_after(known).chain(due)
     }
 }
 

@@ -129,11 +129,40 @@ impl TaskRecord {
             return;
         }
         if standing.row == ANSWERED && standing.source.is_some() {
-            self.changes.push(Change::Answer);
+            self.tell(Change::Answer);
         }
-        self.changes.push(Change::Status(standing));
+        if standing.state.is_interrupted() {
+            self.awaited_until = None;
+        }
+        self.tell(Change::Status(standing));
+    }
+
+    /// The number of the last change.
+    #[must_use]
+    pub fn told(&self) -> usize {
+        self.forgotten.saturating_add(self.changes.len())
+    }
+
+    /// The changes behind number `known` that are kept, each with its number.
+    pub fn told_after(&self, known: usize) -> impl Iterator<Item = (&Change, usize)> {
+        let skipped = known.saturating_sub(self.forgotten);
+        let numbers = self.forgotten.saturating_add(1)..;
+        self.changes.iter().zip(numbers).skip(skipped)
+    }
+
+    fn tell(&mut self, change: Change) {
+        self.changes.push(change);
+        if self.changes.len() > KEPT.saturating_add(FORGOTTEN_AT_ONCE) {
+            self.changes.drain(..FORGOTTEN_AT_ONCE);
+            self.forgotten = self.forgotten.saturating_add(FORGOTTEN_AT_ONCE);
+        }
     }
 }
+
+/// How many changes of a task are kept at least. Whoever has read less begins with what is kept: a stream with the task
+/// anew, a webhook with the oldest.
+pub const KEPT: usize = 1_000;
+const FORGOTTEN_AT_ONCE: usize = 100;
 
 /// The row of the projection in which an ask is answered.
 const ANSWERED: u8 = 5;
@@ -169,14 +198,13 @@ impl Session {
             };
             let skill = task.skill;
             let handed_in = change.handed_in().enumerate();
-            let shown = handed_in.filter(|(_, (artifact, _))| shows(artifact, skill));
-            task.changes.extend(shown.map(|(nth, _)| {
-                Change::Artifact(Piece {
+            for (nth, _) in handed_in.filter(|(_, (artifact, _))| shows(artifact, skill)) {
+                task.tell(Change::Artifact(Piece {
                     seq: commit.seq,
                     event: index,
                     nth,
-                })
-            }));
+                }));
+            }
         }
     }
 
