@@ -29,6 +29,15 @@ pub enum Change {
     Status(Standing),
 }
 
+impl Change {
+    const fn standing(&self) -> Option<&Standing> {
+        match self {
+            Self::Status(standing) => Some(standing),
+            Self::Artifact(_) | Self::Answer => None,
+        }
+    }
+}
+
 /// Where an artifact that was handed in stands in the session's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
@@ -117,10 +126,8 @@ impl Standing {
 
 impl TaskRecord {
     fn last_standing(&self) -> Option<&Standing> {
-        self.changes.iter().rev().find_map(|change| match change {
-            Change::Status(standing) => Some(standing),
-            Change::Artifact(_) | Change::Answer => None,
-        })
+        let kept = self.changes.iter().rev().find_map(Change::standing);
+        kept.or(self.stood.as_deref())
     }
 
     /// Takes a status in; one that is not new is none.
@@ -153,7 +160,9 @@ impl TaskRecord {
     fn tell(&mut self, change: Change) {
         self.changes.push(change);
         if self.changes.len() > KEPT.saturating_add(FORGOTTEN_AT_ONCE) {
-            self.changes.drain(..FORGOTTEN_AT_ONCE);
+            let forgotten = self.changes.drain(..FORGOTTEN_AT_ONCE);
+            let stood = forgotten.rev().find_map(|change| change.standing().cloned());
+            self.stood = stood.map(Box::new).or(self.stood.take());
             self.forgotten = self.forgotten.saturating_add(FORGOTTEN_AT_ONCE);
         }
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::change::Change;
+use super::change::{Change, Standing};
 use crate::a2a::{Message, TaskState};
 use crate::dispatch::draft::Draft;
 use crate::dispatch::envelope::{Kind, Reference};
@@ -169,6 +169,9 @@ pub struct TaskRecord {
     /// How many changes before those are not kept any more.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten: usize,
+    /// The last status among those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood: Option<Box<Standing>>,
 }
 
 /// The work item that a handoff drafts (work/v1, §8.6).

@@ -343,6 +343,7 @@ impl Draft<'_> {
             shown: Shown::unsaid(self.now()),
             changes: Vec::new(),
             forgotten: 0,
+            stood: None,
         }
     }
 
