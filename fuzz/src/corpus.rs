@@ -16,7 +16,7 @@ use crate::story_bench::StoryBench;
 #[derive(Clone)]
 pub enum Step {
     /// A request.
-    Call(Request<Vec<u8>>),
+    Call(Box<Request<Vec<u8>>>),
     /// The clock moved on.
     Tick,
 }
@@ -93,12 +93,16 @@ impl Target for Recorder {
     }
 
     fn call(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String> {
-        self.steps.borrow_mut().push(Step::Call(request.clone()));
+        self.steps
+            .borrow_mut()
+            .push(Step::Call(Box::new(request.clone())));
         self.bench.call(request)
     }
 
     fn open(&self, request: Request<Vec<u8>>) -> Result<Opened<'_>, String> {
-        self.steps.borrow_mut().push(Step::Call(request.clone()));
+        self.steps
+            .borrow_mut()
+            .push(Step::Call(Box::new(request.clone())));
         self.bench.open(request)
     }
 

@@ -9,6 +9,7 @@
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::missing_panics_doc,
+    clippy::should_implement_trait,
     dead_code,
     missing_docs,
     reason = "a harness stops at what it does not expect"

@@ -30,7 +30,7 @@ impl Target for Http {
                     for _ in 0..random.below(3) {
                         send(&bench, spoilt(request, corpus, random))?;
                     }
-                    send(&bench, request.clone())?;
+                    send(&bench, (**request).clone())?;
                 }
             }
         }
@@ -143,7 +143,7 @@ fn played(corpus: &Corpus, random: &mut Random) -> Vec<Vec<u8>> {
                     .and_then(|value| value.to_str().ok());
                 let named = token.and_then(|token| token.strip_prefix("Bearer a2ae_")?.split('_').next());
                 session = named.map_or(session, str::to_owned);
-                drop(bench.open(request.clone()));
+                drop(bench.open((**request).clone()));
             }
         }
     }
