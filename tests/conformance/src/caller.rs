@@ -75,10 +75,12 @@ impl Caller {
 /// Who plays in a session.
 #[derive(Debug)]
 pub struct Cast {
-    /// Does the work.
+    /// The token of the member, which does the work.
     pub member: String,
-    /// Sends it.
+    /// The token of the client, which sends it.
     pub client: String,
+    /// The client as the setting for callers without a credential names it: `SESSION/PARTICIPANT`.
+    pub anonymous: String,
 }
 
 /// Creates a session and admits a member and a client.
@@ -88,13 +90,16 @@ pub struct Cast {
 pub fn cast(url: &str, operator: &str) -> Outcome<Cast> {
     let created = Caller::new(url, Some(operator.to_owned())).operate("sessions:create", &json!({}))?;
     let owner = Caller::new(url, Some(text(&created, "/token")?));
-    let admit = |role: &str| {
-        let body = json!({"displayName": role, "role": role});
-        text(&owner.operate("participants:add", &body)?, "/token")
-    };
+    let admit = |role: &str| owner.operate("participants:add", &json!({"displayName": role, "role": role}));
+    let (member, client) = (admit("member")?, admit("client")?);
     Ok(Cast {
-        member: admit("member")?,
-        client: admit("client")?,
+        member: text(&member, "/token")?,
+        client: text(&client, "/token")?,
+        anonymous: format!(
+            "{}/{}",
+            text(&created, "/sessionId")?,
+            text(&client, "/participant/participantId")?
+        ),
     })
 }
 
