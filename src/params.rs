@@ -10,8 +10,8 @@ pub use rule::Rule;
 pub use schema::schema;
 use serde_json::{Map, Value};
 
-use crate::a2a::Artifact;
 use crate::a2a::decode::Decoder;
+use crate::a2a::{Chunk, Handover};
 use crate::coordination::resource::ResourceId;
 use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::inbound::is_http_url;
@@ -90,7 +90,28 @@ pub enum Shape {
     HttpsUrl(usize),
     /// An A2A artifact; one of work/v1's kinds also keeps to that kind's rules.
     Artifact,
+    /// An A2A artifact, or a chunk of one: an object with [`CHUNK`]'s members. One of work/v1's kinds is always whole.
+    Handover,
 }
+
+/// The members of a chunk, as those of an A2A artifact update (session coordination, §9).
+pub const CHUNK: &[Param] = &[
+    Param::required(
+        "artifact",
+        Shape::Artifact,
+        "The artifact, or what goes after its parts",
+    ),
+    Param::optional(
+        "append",
+        Shape::Flag,
+        "Whether it goes after what came before under the same artifact id",
+    ),
+    Param::optional(
+        "lastChunk",
+        Shape::Flag,
+        "Whether nothing more of the artifact follows",
+    ),
+];
 
 /// Every field of `body` at fault: what the table says against them, in its order, then the rules that go across.
 #[must_use]
@@ -150,6 +171,7 @@ fn rule(shape: Shape, required: bool) -> String {
         Shape::Resource => "expected a resource id: a path, a glob or scheme:id".to_owned(),
         Shape::HttpsUrl(limit) => format!("expected an absolute https URL of at most {limit} characters"),
         Shape::Artifact => "expected an A2A artifact".to_owned(),
+        Shape::Handover => "expected an A2A artifact, or a chunk of one".to_owned(),
     }
 }
 
@@ -205,7 +227,16 @@ fn check(shape: Shape, required: bool, value: &Value, path: &str, found: &mut Ve
         (Shape::HttpsUrl(limit), Value::String(url)) => {
             within(url, limit) && is_http_url(url) && !url.chars().any(breaks_a_line) && is_https(url)
         }
-        (Shape::Artifact, Value::Object(_)) => {
+        (Shape::Handover, Value::Object(entry)) if entry.contains_key("artifact") => {
+            let before = found.len();
+            check_members(CHUNK, entry, &format!("{path}."), found);
+            if found.len() == before && !chunk(Fields(entry)).is_some_and(|it| comes_whole(&it)) {
+                let expected = "expected the whole of what work/v1 has a form for: it comes in one piece";
+                fault(found, &format!("{path}.artifact.metadata"), expected.to_owned());
+            }
+            true
+        }
+        (Shape::Artifact | Shape::Handover, Value::Object(_)) => {
             found.extend(artifact_faults(value, path));
             true
         }
@@ -229,6 +260,22 @@ fn artifact_faults(value: &Value, path: &str) -> Vec<Violation> {
         description: fault.message,
     };
     fault.into_iter().map(violation).collect()
+}
+
+/// A chunk of an artifact, once nothing is wrong with its members.
+fn chunk(entry: Fields<'_>) -> Option<Handover> {
+    Some(Handover {
+        artifact: Decoder::new().artifact(entry.raw("artifact")?, "")?,
+        chunk: Chunk {
+            append: entry.flag("append").unwrap_or_default(),
+            last: entry.flag("lastChunk").unwrap_or_default(),
+        },
+    })
+}
+
+/// Whether a chunk is all of its artifact, or may be less since work/v1 says nothing of it.
+fn comes_whole(chunk: &Handover) -> bool {
+    chunk.chunk == Chunk::WHOLE || matches!(WorkArtifact::of(&chunk.artifact, ""), Ok(None))
 }
 
 fn within(text: &str, limit: usize) -> bool {
@@ -306,13 +353,18 @@ impl<'a> Fields<'a> {
         self.text(name).and_then(|id| ResourceId::parse(id).ok())
     }
 
-    /// A list of artifacts; absent is empty.
+    /// A list of artifacts and chunks; absent is empty.
     #[must_use]
-    pub fn artifacts(self, name: &str) -> Vec<Artifact> {
+    pub fn handovers(self, name: &str) -> Vec<Handover> {
         let items = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
-        items
-            .filter_map(|item| Decoder::new().artifact(item, name))
-            .collect()
+        let handover = |item: &Value| match item.get("artifact").and(item.as_object()) {
+            Some(entry) => chunk(Fields(entry)),
+            None => Some(Handover {
+                artifact: Decoder::new().artifact(item, name)?,
+                chunk: Chunk::WHOLE,
+            }),
+        };
+        items.filter_map(handover).collect()
     }
 
     /// The value as it came, to tell null from absence.
@@ -325,6 +377,7 @@ impl<'a> Fields<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dispatch::WORK_URI;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -341,6 +394,7 @@ mod tests {
         Param::optional("list", Shape::List(2, &Shape::Line(2)), ""),
         Param::optional("set", Shape::Set(2, &Shape::Line(2)), ""),
         Param::optional("artifacts", Shape::List(1, &Shape::Artifact), ""),
+        Param::optional("chunks", Shape::List(2, &Shape::Handover), ""),
         Param::optional("on", Shape::Resource, ""),
         Param::optional("url", Shape::HttpsUrl(20), ""),
         Param::optional("client", CLIENT, ""),
@@ -431,6 +485,44 @@ mod tests {
     }
 
     #[test]
+    fn an_artifact_comes_whole_or_in_chunks_and_one_of_work_v1_is_whole() {
+        let artifact = json!({"artifactId": "a", "parts": [{"text": "t"}]});
+        let answer = json!({
+            "artifactId": "answer",
+            "parts": [{"text": "t"}],
+            "metadata": {WORK_URI: {"kind": "answer", "messageId": "m"}},
+        });
+        for good in [
+            artifact.clone(),
+            json!({"artifact": artifact}),
+            json!({"artifact": artifact, "append": true, "lastChunk": false}),
+            json!({"artifact": answer, "append": false, "lastChunk": true}),
+        ] {
+            assert_eq!(faults("chunks", json!([good])), Vec::<String>::new(), "{good}");
+        }
+        let metadata = "chunks[0].artifact.metadata";
+        for (bad, field) in [
+            (json!({"artifact": null}), "chunks[0].artifact"),
+            (
+                json!({"artifact": {"artifactId": "a"}}),
+                "chunks[0].artifact.parts",
+            ),
+            (json!({"artifact": artifact, "append": "yes"}), "chunks[0].append"),
+            (
+                json!({"artifact": artifact, "lastChunk": 1}),
+                "chunks[0].lastChunk",
+            ),
+            (
+                json!({"artifact": answer, "append": true, "lastChunk": true}),
+                metadata,
+            ),
+            (json!({"artifact": answer}), metadata),
+        ] {
+            assert_eq!(faults("chunks", json!([bad])), [field], "{bad}");
+        }
+    }
+
+    #[test]
     fn all_faults_are_found_at_once_in_the_order_of_the_table() {
         let body = json!({"body": 1, "count": "1"});
         let fields: Vec<_> = violations(TABLE, &[], body.as_object().unwrap())
@@ -442,8 +534,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(name in "title|body|id|stage|count|list|set|artifacts|on|client|clients", text in ".{0,12}", n in any::<f64>()) {
-            let _ = faults(&name, json!([text.clone(), n, {"parts": text.clone()}]));
+        fn never_panics(name in "title|body|id|stage|count|list|set|artifacts|chunks|on|client|clients", text in ".{0,12}", n in any::<f64>()) {
+            let _ = faults(&name, json!([text.clone(), n, {"parts": text.clone()}, {"artifact": text.clone()}]));
             let _ = faults(&name, json!(n));
             let _ = faults(&name, json!(text));
         }

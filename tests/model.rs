@@ -44,6 +44,9 @@ const LIMITS: SessionLimits = SessionLimits {
     knowledge_entries: model::ENTRIES,
     pending_proposals: model::PENDING,
     push_configs: 10,
+    request_notes: 1_000,
+    request_artifacts: 100,
+    artifact_parts: 1_000,
 };
 
 /// Everything that the operations of the games come to: what succeeds, and the reasons with their status.

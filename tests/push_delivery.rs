@@ -140,6 +140,28 @@ fn a_webhook_is_told_what_a_stream_tells_each_change_once_and_in_order() {
 }
 
 #[test]
+fn a_webhook_that_is_more_than_1000_changes_behind_is_told_those_that_are_kept() {
+    let bench = bench();
+    let task = opened(&bench, "", &json!({"url": HOOK}));
+    update(&bench, &task, "claim", &json!({}));
+    let log = json!({"artifactId": "log", "parts": [{"text": "once more"}]});
+    for _ in 0..55 {
+        update(
+            &bench,
+            &task,
+            "progress",
+            &json!({"artifacts": vec![log.clone(); 20]}),
+        );
+    }
+    let (process, webhook) = (Process::new(&bench), Webhook::default());
+    while process.next_due().is_some_and(|due| due <= bench.now()) {
+        process.deliver(&webhook);
+    }
+    let last = bench.state().task(&task).unwrap().told();
+    assert!(webhook.numbers().into_iter().eq(101..=last), "up to {last}");
+}
+
+#[test]
 fn a_notification_carries_what_its_config_says() {
     let bench = bench();
     let config = json!({

@@ -27,7 +27,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use a2a_edge::coordination::{Operation, catalogue, idempotency_key, reference};
-use a2a_edge::params::{Param, Shape, violations};
+use a2a_edge::params::{CHUNK, Param, Shape, violations};
 use a2a_edge::serve::handle;
 use fields_of::{Limit, claim_limits, presence_limits, talk_limits};
 use flow_fields::flow_limits;
@@ -84,6 +84,7 @@ fn shape(shape: Shape) -> String {
         Shape::Resource => "[resource id](resources.md)".to_owned(),
         Shape::HttpsUrl(limit) => format!("https URL {}", most(limit)),
         Shape::Artifact => "A2A artifact".to_owned(),
+        Shape::Handover => format!("A2A artifact, or {}", self::shape(Shape::Object(CHUNK))),
     }
 }
 
@@ -298,7 +299,8 @@ fn right(shape: Shape, random: &mut Random, odds: usize) -> Value {
             (0..length).map(|_| right(*of, random, odds)).collect()
         }
         Shape::Object(members) => Value::Object(object(members, random, odds)),
-        Shape::Artifact => json!({"artifactId": "a", "parts": [{"text": "t"}]}),
+        Shape::Handover if random.one_in(2) => right(Shape::Object(CHUNK), random, odds),
+        Shape::Artifact | Shape::Handover => json!({"artifactId": "a", "parts": [{"text": "t"}]}),
     }
 }
 

@@ -74,3 +74,34 @@ fn live_claims_are_counted_until_they_lapse() {
     acquire("c", 30).ok();
     assert_full(&acquire("d", 30), "live claims");
 }
+
+#[test]
+fn a_request_holds_so_many_notes_artifacts_and_parts_and_can_always_be_completed() {
+    let bench = Bench::with_limits(&["request-notes=2", "request-artifacts=2", "artifact-parts=3"]);
+    let request = create(&bench, &json!({}));
+    update(&bench, &bench.member, &request, "claim").ok();
+    let progress = |more: serde_json::Value| {
+        let mut body = json!({"requestId": request, "action": "progress"});
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        bench.coordinate(&bench.member, "requests:update", &body)
+    };
+    let note = || progress(json!({"note": "So far, so good."}));
+    note().ok();
+    note().ok();
+    assert_full(&note(), "request notes");
+    let artifact =
+        |id: &str, parts: usize| json!({"artifactId": id, "parts": vec![json!({"text": "t"}); parts]});
+    let hand_in = |artifact: serde_json::Value| progress(json!({"artifacts": [artifact]}));
+    hand_in(artifact("a", 1)).ok();
+    hand_in(json!({"artifact": artifact("b", 1)})).ok();
+    assert_full(&hand_in(artifact("c", 1)), "request artifacts");
+    let append = || hand_in(json!({"artifact": artifact("b", 1), "append": true}));
+    append().ok();
+    assert_full(&append(), "artifact parts");
+    assert_full(&hand_in(artifact("a", 2)), "artifact parts");
+    hand_in(artifact("b", 1)).ok();
+    hand_in(artifact("a", 2)).ok();
+    update(&bench, &bench.member, &request, "complete").ok();
+}

@@ -114,6 +114,42 @@ fn an_id_that_no_event_has_begins_the_stream_anew() {
 }
 
 #[test]
+fn the_last_1000_changes_of_a_task_are_kept_and_who_has_read_less_begins_anew() {
+    let bench = Bench::new();
+    let sent = bench.send(&bench.client, "", &json!({})).ok();
+    let task = sent["task"]["id"].as_str().unwrap();
+    let path = format!("/tasks/{task}:subscribe");
+    let request = bench.state().task(task).unwrap().request_id.clone();
+    let update = |more: Value| {
+        let mut body = json!({ "requestId": request });
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        bench.coordinate(&bench.member, "requests:update", &body).ok();
+    };
+    let log = json!({"artifactId": "log", "parts": [{"text": "once more"}]});
+    update(json!({"action": "claim"}));
+    // Some changes more than 1,100 with the opening and the claim: the oldest are forgotten by the hundred.
+    for _ in 0..55 {
+        update(json!({"action": "progress", "artifacts": vec![log.clone(); 20]}));
+    }
+    let count = bench.state().task(task).unwrap().told();
+    let first = |last: usize| {
+        let last = &last.to_string();
+        let mut stream = open(&bench, "GET", &path, &bench.client, last, &Value::Null);
+        next(&bench, &mut stream).unwrap()
+    };
+    let anew = first(99);
+    assert!(anew.starts_with(&format!("id: {count}\n")), "{anew}");
+    assert!(anew.contains("\"task\":"), "{anew}");
+    for last in [100, count - 1] {
+        let next = first(last);
+        assert!(next.starts_with(&format!("id: {}\n", last + 1)), "{next}");
+        assert!(next.contains("\"artifactUpdate\":"), "{next}");
+    }
+}
+
+#[test]
 fn a_place_in_the_log_is_read_strictly() {
     let bench = Bench::new();
     for last in ["x", "4", "1-", "-1", "01", "1-+1", "99999999999999999999"] {

@@ -229,6 +229,59 @@ pub struct Artifact {
     pub extensions: Vec<String>,
 }
 
+impl Artifact {
+    /// Takes in a further chunk: its parts go after those that are there; of all else it has the last word (A2A 1.0,
+    /// §4.2.2).
+    pub fn append(&mut self, chunk: &Self) {
+        self.parts.extend_from_slice(&chunk.parts);
+        let words = |new: &Option<String>, old: &mut Option<String>| {
+            if new.is_some() {
+                old.clone_from(new);
+            }
+        };
+        words(&chunk.name, &mut self.name);
+        words(&chunk.description, &mut self.description);
+        self.metadata.extend(
+            chunk
+                .metadata
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone())),
+        );
+        for uri in &chunk.extensions {
+            if !self.extensions.contains(uri) {
+                self.extensions.push(uri.clone());
+            }
+        }
+    }
+}
+
+/// How much of an artifact an update brings (A2A 1.0, §4.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Chunk {
+    /// Whether its parts go after those already there under the same artifact id.
+    pub append: bool,
+    /// Whether nothing more of the artifact follows.
+    pub last: bool,
+}
+
+impl Chunk {
+    /// All of an artifact at once.
+    pub const WHOLE: Self = Self {
+        append: false,
+        last: true,
+    };
+}
+
+/// What is handed in of an artifact at once: all of it, or a chunk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handover {
+    /// The artifact, or the chunk.
+    pub artifact: Artifact,
+    /// How much of it that is.
+    pub chunk: Chunk,
+}
+
 /// A task's state, with what there is to say about it (A2A 1.0, §4.1.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -355,6 +408,25 @@ mod tests {
             json!({"artifactUpdate": {"taskId": "t", "contextId": "c", "artifact": artifact,
             "append": true, "lastChunk": true}}),
         );
+    }
+
+    #[test]
+    fn a_chunk_goes_after_the_parts_and_has_the_last_word_of_the_rest() {
+        let read = |wire: Value| serde_json::from_value::<Artifact>(wire).unwrap();
+        let mut log = read(json!({
+            "artifactId": "log", "name": "Log", "parts": [{"text": "one"}],
+            "metadata": {"urn:a": 1, "urn:b": 1}, "extensions": ["urn:a"],
+        }));
+        log.append(&read(json!({
+            "artifactId": "log", "description": "All of it", "parts": [{"text": "two"}],
+            "metadata": {"urn:b": 2}, "extensions": ["urn:a", "urn:b"],
+        })));
+        let whole = json!({
+            "artifactId": "log", "name": "Log", "description": "All of it",
+            "parts": [{"text": "one"}, {"text": "two"}],
+            "metadata": {"urn:a": 1, "urn:b": 2}, "extensions": ["urn:a", "urn:b"],
+        });
+        assert_eq!(log, read(whole));
     }
 
     #[test]

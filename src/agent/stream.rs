@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::view::{Shape, View};
 use super::{Follow, Goal, Poll};
-use crate::a2a::StreamResponse;
+use crate::a2a::{Chunk, StreamResponse};
 use crate::desk::Desk;
 use crate::extension::Payload;
 use crate::session::change::Change;
@@ -71,11 +71,13 @@ impl Stream {
             due: session.due_change(record, now),
         };
         let events = match self.known {
-            Some(known) if known <= changes.count() => match self.news(desk, session, now, &changes, known) {
-                Ok(events) => events,
-                Err(span) => return Next::Log(span),
-            },
-            // An id that no event of this task has begins the stream anew: nothing is lost by it.
+            Some(known) if (record.forgotten..=changes.count()).contains(&known) => {
+                match self.news(desk, session, now, &changes, known) {
+                    Ok(events) => events,
+                    Err(span) => return Next::Log(span),
+                }
+            }
+            // An id that no event of this task has, or none that is kept, begins the stream anew: nothing is lost by it.
             _ => vec![self.task(desk, session, now, &changes, shape)],
         };
         if events.is_empty() {
@@ -157,20 +159,22 @@ pub(super) fn update(
     change: &Change,
     commit: Option<&Commit>,
 ) -> Result<Option<StreamResponse>, Span> {
-    let artifact = match change {
+    let handed_in = match change {
         Change::Status(standing) => {
             let update = view.status_update(record, standing);
             return Ok(Some(StreamResponse::StatusUpdate(update)));
         }
-        Change::Answer => view.answer(record),
+        Change::Answer => view.answer(record).map(|answer| (answer, Chunk::WHOLE)),
         Change::Artifact(piece) => match commit {
-            Some(commit) if commit.seq == piece.seq => {
-                piece.within(commit).map(|artifact| view.handed_in(artifact))
-            }
+            Some(commit) if commit.seq == piece.seq => piece
+                .within(commit)
+                .map(|(artifact, chunk)| (view.handed_in(artifact), chunk)),
             _ => return Err(Cursor::event(piece.seq, piece.event).span(1)),
         },
     };
-    Ok(artifact.map(|artifact| StreamResponse::ArtifactUpdate(view.artifact_update(record, artifact))))
+    Ok(handed_in.map(|(artifact, chunk)| {
+        StreamResponse::ArtifactUpdate(view.artifact_update(record, artifact, chunk))
+    }))
 }
 
 /// The changes of a task, with the one that time has brought about and no commit recorded yet.
@@ -181,16 +185,14 @@ pub(super) struct Changes<'a> {
 
 impl Changes<'_> {
     fn count(&self) -> usize {
-        self.record
-            .changes
-            .len()
-            .saturating_add(usize::from(self.due.is_some()))
+        self.record.told().saturating_add(usize::from(self.due.is_some()))
     }
 
     /// Those behind the first `known`, each with its number.
     pub(super) fn after(&self, known: usize) -> impl Iterator<Item = (&Change, usize)> {
-        let all = self.record.changes.iter().chain(&self.due);
-        all.zip(1..).skip(known)
+        let due = self.due.iter().map(|due| (due, self.count()));
+        let due = due.filter(move |(_, number)| *number > known);
+        self.record.told_after(known).chain(due)
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::status_message_id;
 use crate::a2a::decode::{Decoder, at};
 use crate::a2a::{
-    Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskStatus, TaskStatusUpdateEvent,
+    Artifact, Chunk, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskStatus, TaskStatusUpdateEvent,
 };
 use crate::coordination;
 use crate::desk::Desk;
@@ -175,13 +175,18 @@ impl<'a> View<'a> {
     }
 
     /// Something that a task yielded, as the client is told of it.
-    pub(super) fn artifact_update(&self, record: &TaskRecord, artifact: Artifact) -> TaskArtifactUpdateEvent {
+    pub(super) fn artifact_update(
+        &self,
+        record: &TaskRecord,
+        artifact: Artifact,
+        chunk: Chunk,
+    ) -> TaskArtifactUpdateEvent {
         TaskArtifactUpdateEvent {
             task_id: record.task_id.clone(),
             context_id: record.context_id.clone(),
             artifact,
-            append: false,
-            last_chunk: true,
+            append: chunk.append,
+            last_chunk: chunk.last,
             metadata: Map::new(),
         }
     }

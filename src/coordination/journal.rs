@@ -263,7 +263,10 @@ fn changed(session: &Session, request_id: &str, change: &RequestChange) -> Told 
         }
     };
     put(&mut data, "note", note.as_ref().map(|note| &note.body));
-    let ids: Vec<&str> = change.artifacts().map(|it| it.artifact_id.as_str()).collect();
+    let ids: Vec<&str> = change
+        .handed_in()
+        .map(|(it, _)| it.artifact_id.as_str())
+        .collect();
     put(&mut data, "artifactIds", Some(ids).filter(|ids| !ids.is_empty()));
     Told {
         lapsed,

@@ -4,7 +4,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, page};
-use crate::a2a::Artifact;
+use crate::a2a::{Chunk, Handover};
 use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::work::Priority;
 use crate::params::{Fields, Param, Rule, Shape};
@@ -14,7 +14,7 @@ use crate::session::request::{Request, RequestState, Stage};
 use crate::session::{Scope, Session};
 
 const BODY: Shape = Shape::Text(16_384);
-const ARTIFACTS: Shape = Shape::List(20, &Shape::Artifact);
+const ARTIFACTS: Shape = Shape::List(20, &Shape::Handover);
 
 /// `requests.create`.
 pub const CREATE: Operation = Operation {
@@ -113,7 +113,11 @@ pub const UPDATE: Operation = Operation {
             Shape::ChoiceOrNull(&["review", "landing"]),
             "How far it has come (progress)",
         ),
-        Param::optional("artifacts", ARTIFACTS, "What is handed in (progress, complete)"),
+        Param::optional(
+            "artifacts",
+            ARTIFACTS,
+            "What is handed in (progress, complete): artifacts, or with progress chunks {`artifact`, `append`, `lastChunk`}",
+        ),
         Param::optional(
             "asMessage",
             Shape::Flag,
@@ -170,7 +174,7 @@ fn create(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
 fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) -> Result<Decided, Refusal> {
     let fields = Fields(call.body);
     let note = fields.owned("note");
-    let artifacts = fields.artifacts("artifacts");
+    let artifacts = fields.handovers("artifacts");
     let stage = fields.raw("stage").map(|stage| match stage.as_str() {
         Some("review") => Some(Stage::Review),
         Some(_) => Some(Stage::Landing),
@@ -204,11 +208,19 @@ fn update(session: &Session, call: &Call<'_>, idempotency: Option<Idempotency>) 
     )
 }
 
-fn complete(fields: Fields<'_>, note: Option<String>, artifacts: Vec<Artifact>) -> Result<Action, Refusal> {
+fn complete(fields: Fields<'_>, note: Option<String>, handed_in: Vec<Handover>) -> Result<Action, Refusal> {
+    if let Some(chunk) = handed_in.iter().position(|it| it.chunk != Chunk::WHOLE) {
+        let rule = "expected a whole artifact with complete: chunks come with progress";
+        return Err(Refusal::invalid(format!("artifacts[{chunk}]"), rule));
+    }
     let as_message = fields.flag("asMessage").unwrap_or_default();
-    let is_answer =
-        |artifact: &Artifact| matches!(WorkArtifact::of(artifact, ""), Ok(Some(WorkArtifact::Answer(_))));
-    if let Some(other) = artifacts.iter().position(|artifact| !is_answer(artifact))
+    let is_answer = |it: &Handover| {
+        matches!(
+            WorkArtifact::of(&it.artifact, ""),
+            Ok(Some(WorkArtifact::Answer(_)))
+        )
+    };
+    if let Some(other) = handed_in.iter().position(|it| !is_answer(it))
         && as_message
     {
         let rule = "expected nothing but the answer with asMessage: a message hands nothing in";
@@ -216,7 +228,7 @@ fn complete(fields: Fields<'_>, note: Option<String>, artifacts: Vec<Artifact>) 
     }
     Ok(Action::Complete {
         note,
-        artifacts,
+        artifacts: handed_in.into_iter().map(|it| it.artifact).collect(),
         as_message,
     })
 }

@@ -8,7 +8,7 @@ use crate::coordination;
 use crate::coordination::catalogue::{self, Description};
 use crate::coordination::resource::ResourceId;
 use crate::dispatch::verdict::{Fault, answer, read};
-use crate::params::{ID_CHARS, Param, Shape};
+use crate::params::{CHUNK, ID_CHARS, Param, Shape};
 use crate::refusal::Violation;
 use crate::session::Idempotency;
 
@@ -55,6 +55,7 @@ fn shape(it: Shape) -> Value {
         Shape::Resource => json!({"type": "resource"}),
         Shape::HttpsUrl(most) => json!({"type": "https-url", "maxChars": most}),
         Shape::Artifact => json!({"type": "artifact"}),
+        Shape::Handover => json!({"type": "artifact", "or": {"type": "object", "params": params(CHUNK)}}),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ID_CHARS, Param, Rule, Shape};
+use super::{CHUNK, ID_CHARS, Param, Rule, Shape};
 use crate::coordination::resource;
 
 /// Characters that a line does not have (`breaks_a_line`), for a class.
@@ -107,6 +107,10 @@ fn value(shape: Shape, required: bool) -> Map<String, Value> {
             ("type", json!("object")),
             ("required", json!(["artifactId", "parts"])),
         ]),
+        Shape::Handover => {
+            let forms = [value(Shape::Artifact, required), object(CHUNK)];
+            of([("anyOf", json!(forms))])
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::event::{Commit, Event};
 use super::facts::lapsed_at;
 use super::request::RequestStanding;
 use super::task::{Shown, Skill, TaskRecord, WorkStatus};
-use crate::a2a::{Artifact, TaskState};
+use crate::a2a::{Artifact, Chunk, TaskState};
 use crate::dispatch::SYSTEM_ADDRESS;
 use crate::dispatch::artifact::WorkArtifact;
 use crate::dispatch::facts::{Note, Stage};
@@ -29,6 +29,15 @@ pub enum Change {
     Status(Standing),
 }
 
+impl Change {
+    const fn standing(&self) -> Option<&Standing> {
+        match self {
+            Self::Status(standing) => Some(standing),
+            Self::Artifact(_) | Self::Answer => None,
+        }
+    }
+}
+
 /// Where an artifact that was handed in stands in the session's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
@@ -41,11 +50,11 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The artifact, in the commit that has it.
+    /// The artifact, in the commit that has it, and how much of it that is.
     #[must_use]
-    pub fn within<'a>(&self, commit: &'a Commit) -> Option<&'a Artifact> {
+    pub fn within<'a>(&self, commit: &'a Commit) -> Option<(&'a Artifact, Chunk)> {
         match commit.events.get(self.event)? {
-            Event::RequestChanged { change, .. } => change.artifacts().nth(self.nth),
+            Event::RequestChanged { change, .. } => change.handed_in().nth(self.nth),
             _ => None,
         }
     }
@@ -117,10 +126,8 @@ impl Standing {
 
 impl TaskRecord {
     fn last_standing(&self) -> Option<&Standing> {
-        self.changes.iter().rev().find_map(|change| match change {
-            Change::Status(standing) => Some(standing),
-            Change::Artifact(_) | Change::Answer => None,
-        })
+        let kept = self.changes.iter().rev().find_map(Change::standing);
+        kept.or(self.stood.as_deref())
     }
 
     /// Takes a status in; one that is not new is none.
@@ -129,11 +136,42 @@ impl TaskRecord {
             return;
         }
         if standing.row == ANSWERED && standing.source.is_some() {
-            self.changes.push(Change::Answer);
+            self.tell(Change::Answer);
         }
-        self.changes.push(Change::Status(standing));
+        if standing.state.is_interrupted() {
+            self.awaited_until = None;
+        }
+        self.tell(Change::Status(standing));
+    }
+
+    /// The number of the last change.
+    #[must_use]
+    pub fn told(&self) -> usize {
+        self.forgotten.saturating_add(self.changes.len())
+    }
+
+    /// The changes behind number `known` that are kept, each with its number.
+    pub fn told_after(&self, known: usize) -> impl Iterator<Item = (&Change, usize)> {
+        let skipped = known.saturating_sub(self.forgotten);
+        let numbers = self.forgotten.saturating_add(1)..;
+        self.changes.iter().zip(numbers).skip(skipped)
+    }
+
+    fn tell(&mut self, change: Change) {
+        self.changes.push(change);
+        if self.changes.len() > KEPT.saturating_add(FORGOTTEN_AT_ONCE) {
+            let forgotten = self.changes.drain(..FORGOTTEN_AT_ONCE);
+            let stood = forgotten.rev().find_map(|change| change.standing().cloned());
+            self.stood = stood.map(Box::new).or(self.stood.take());
+            self.forgotten = self.forgotten.saturating_add(FORGOTTEN_AT_ONCE);
+        }
     }
 }
+
+/// How many changes of a task are kept at least. Whoever has read less begins with what is kept: a stream with the task
+/// anew, a webhook with the oldest.
+pub const KEPT: usize = 1_000;
+const FORGOTTEN_AT_ONCE: usize = 100;
 
 /// The row of the projection in which an ask is answered.
 const ANSWERED: u8 = 5;
@@ -168,15 +206,14 @@ impl Session {
                 continue;
             };
             let skill = task.skill;
-            let handed_in = change.artifacts().enumerate();
-            let shown = handed_in.filter(|(_, artifact)| shows(artifact, skill));
-            task.changes.extend(shown.map(|(nth, _)| {
-                Change::Artifact(Piece {
+            let handed_in = change.handed_in().enumerate();
+            for (nth, _) in handed_in.filter(|(_, (artifact, _))| shows(artifact, skill)) {
+                task.tell(Change::Artifact(Piece {
                     seq: commit.seq,
                     event: index,
                     nth,
-                })
-            }));
+                }));
+            }
         }
     }
 

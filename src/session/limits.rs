@@ -23,11 +23,17 @@ pub enum Kind {
     PendingProposals,
     /// Push notification configs of one task.
     PushConfigs,
+    /// Remarks on one request.
+    RequestNotes,
+    /// Artifacts handed in to one request.
+    RequestArtifacts,
+    /// Parts of all artifacts handed in to one request.
+    ArtifactParts,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Participants,
         Self::LiveClaims,
         Self::OpenRequests,
@@ -37,6 +43,9 @@ impl Kind {
         Self::KnowledgeEntries,
         Self::PendingProposals,
         Self::PushConfigs,
+        Self::RequestNotes,
+        Self::RequestArtifacts,
+        Self::ArtifactParts,
     ];
 
     /// What a refusal calls it.
@@ -52,6 +61,9 @@ impl Kind {
             Self::KnowledgeEntries => "knowledge entries",
             Self::PendingProposals => "pending proposals",
             Self::PushConfigs => "push configs",
+            Self::RequestNotes => "request notes",
+            Self::RequestArtifacts => "request artifacts",
+            Self::ArtifactParts => "artifact parts",
         }
     }
 
@@ -75,6 +87,9 @@ pub struct SessionLimits {
     pub knowledge_entries: usize,
     pub pending_proposals: usize,
     pub push_configs: usize,
+    pub request_notes: usize,
+    pub request_artifacts: usize,
+    pub artifact_parts: usize,
 }
 
 impl Default for SessionLimits {
@@ -89,6 +104,9 @@ impl Default for SessionLimits {
             knowledge_entries: 1_000,
             pending_proposals: 200,
             push_configs: 10,
+            request_notes: 1_000,
+            request_artifacts: 100,
+            artifact_parts: 1_000,
         }
     }
 }
@@ -107,6 +125,9 @@ impl SessionLimits {
             Kind::KnowledgeEntries => self.knowledge_entries,
             Kind::PendingProposals => self.pending_proposals,
             Kind::PushConfigs => self.push_configs,
+            Kind::RequestNotes => self.request_notes,
+            Kind::RequestArtifacts => self.request_artifacts,
+            Kind::ArtifactParts => self.artifact_parts,
         }
     }
 
@@ -121,6 +142,9 @@ impl SessionLimits {
             Kind::KnowledgeEntries => &mut self.knowledge_entries,
             Kind::PendingProposals => &mut self.pending_proposals,
             Kind::PushConfigs => &mut self.push_configs,
+            Kind::RequestNotes => &mut self.request_notes,
+            Kind::RequestArtifacts => &mut self.request_artifacts,
+            Kind::ArtifactParts => &mut self.artifact_parts,
         }
     }
 
@@ -151,7 +175,12 @@ impl SessionLimits {
             return Ok(());
         }
         let name = kind.name();
-        let message = format!("the limit on {name} is reached; nothing more is taken until some are ended");
+        let hint = match kind {
+            // Nothing ends them but the request's own end.
+            Kind::RequestNotes | Kind::RequestArtifacts | Kind::ArtifactParts => "",
+            _ => "; nothing more is taken until some are ended",
+        };
+        let message = format!("the limit on {name} is reached{hint}");
         Err(Refusal::coordination(Code::ResourceExhausted, "SESSION_LIMIT", message).with_fact("kind", name))
     }
 }

@@ -218,10 +218,11 @@ impl Session {
     pub fn push_beginning(&self, task: &TaskRecord, now: Timestamp) -> usize {
         // What time has brought about is the status as it stands, and will have the next number.
         if self.due_change(task, now).is_some() {
-            return task.changes.len();
+            return task.told();
         }
         let is_status = |change: &Change| matches!(change, Change::Status(_));
-        task.changes.iter().rposition(is_status).unwrap_or_default()
+        let before = task.changes.iter().rposition(is_status).unwrap_or_default();
+        task.forgotten.saturating_add(before)
     }
 
     pub(super) fn push_set(&mut self, record: &PushRecord, at: Timestamp) {
@@ -280,7 +281,7 @@ impl Session {
         let Some(task) = self.tasks.get(task_id) else {
             return;
         };
-        let (changes, changes_at) = (task.changes.len(), self.due_at(task, at));
+        let (changes, changes_at) = (task.told(), self.due_at(task, at));
         let ids: Vec<String> = self
             .pushes
             .of_task(task_id)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::a2a::Artifact;
+use crate::a2a::{Artifact, Chunk};
 use crate::dispatch::work::Priority;
 use crate::time::Timestamp;
 
@@ -124,6 +124,9 @@ pub struct Request {
     pub acceptance: Vec<String>,
     /// What was handed in.
     pub artifacts: Vec<Artifact>,
+    /// Ids of those whose last chunk has not come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<String>,
     /// Remarks, oldest first.
     pub notes: Vec<Note>,
     /// The A2A task it projects onto.
@@ -224,20 +227,16 @@ impl Request {
                     self.unclaimed_at = Some(at);
                 }
             }
-            RequestChange::Progressed {
-                note,
-                stage,
-                artifacts,
-            } => {
+            RequestChange::Progressed { note, stage, .. } => {
                 self.notes.extend(note.clone());
                 if let Some(stage) = stage {
                     self.stage = *stage;
                 }
-                self.put_artifacts(artifacts);
+                self.put_artifacts(change);
             }
-            RequestChange::Completed { note, artifacts, .. } => {
+            RequestChange::Completed { note, .. } => {
                 self.notes.extend(note.clone());
-                self.put_artifacts(artifacts);
+                self.put_artifacts(change);
                 self.state = RequestState::Completed;
             }
             RequestChange::Cancelled { note } => {
@@ -259,16 +258,18 @@ impl Request {
         self.updated_at = at;
     }
 
-    /// Keeps artifacts by id: a later one of the same id takes the place of the earlier.
-    fn put_artifacts(&mut self, artifacts: &[Artifact]) {
-        for artifact in artifacts {
-            match self
-                .artifacts
-                .iter_mut()
-                .find(|kept| kept.artifact_id == artifact.artifact_id)
-            {
+    /// Keeps artifacts by id: a later one of the same id takes the place of the earlier, or goes after it.
+    fn put_artifacts(&mut self, change: &RequestChange) {
+        for (artifact, chunk) in change.handed_in() {
+            let id = &artifact.artifact_id;
+            match self.artifacts.iter_mut().find(|kept| kept.artifact_id == *id) {
+                Some(kept) if chunk.append => kept.append(artifact),
                 Some(kept) => kept.clone_from(artifact),
                 None => self.artifacts.push(artifact.clone()),
+            }
+            self.unfinished.retain(|unfinished| unfinished != id);
+            if !chunk.last {
+                self.unfinished.push(id.clone());
             }
         }
     }
@@ -305,6 +306,9 @@ pub enum RequestChange {
         /// Handed in.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         artifacts: Vec<Artifact>,
+        /// How much of each that is, where one of them is not whole; else empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        chunks: Vec<Chunk>,
     },
     /// The work is done.
     Completed {
@@ -343,18 +347,22 @@ pub enum RequestChange {
 }
 
 impl RequestChange {
-    /// What is handed in with it, in order.
-    pub fn artifacts(&self) -> impl Iterator<Item = &Artifact> {
-        let artifacts = match self {
-            Self::Progressed { artifacts, .. } | Self::Completed { artifacts, .. } => artifacts.as_slice(),
+    /// What is handed in with it, in order, and how much of each artifact that is.
+    pub fn handed_in(&self) -> impl Iterator<Item = (&Artifact, Chunk)> {
+        let (artifacts, chunks): (&[Artifact], &[Chunk]) = match self {
+            Self::Progressed {
+                artifacts, chunks, ..
+            } => (artifacts, chunks),
+            Self::Completed { artifacts, .. } => (artifacts, &[]),
             Self::Claimed { .. }
             | Self::Unclaimed { .. }
             | Self::Cancelled { .. }
             | Self::Reassigned { .. }
             | Self::Noted { .. }
-            | Self::Expired => &[],
+            | Self::Expired => (&[], &[]),
         };
-        artifacts.iter()
+        let chunks = chunks.iter().copied().chain(std::iter::repeat(Chunk::WHOLE));
+        artifacts.iter().zip(chunks)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::change::Change;
+use super::change::{Change, Standing};
 use crate::a2a::{Message, TaskState};
 use crate::dispatch::draft::Draft;
 use crate::dispatch::envelope::{Kind, Reference};
@@ -163,9 +163,15 @@ pub struct TaskRecord {
     pub dropped: Option<Ending>,
     /// What the client was last told.
     pub shown: Shown,
-    /// All that it was told, oldest first.
+    /// What it was told last, oldest first ([`Self::told_after`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// How many changes before those are not kept any more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forgotten: usize,
+    /// The last status among those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood: Option<Box<Standing>>,
 }
 
 /// The work item that a handoff drafts (work/v1, §8.6).
@@ -274,14 +280,17 @@ impl Choice {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 impl TaskRecord {
     /// Whether the send that opened it still waits at `now` for a first word of it. What waits for the client, or for a
     /// decision, has been told to it.
     #[must_use]
     pub fn is_awaited(&self, now: Timestamp) -> bool {
-        let interrupted =
-            |change: &Change| matches!(change, Change::Status(status) if status.state.is_interrupted());
-        self.awaited_until.is_some_and(|until| now < until) && !self.changes.iter().any(interrupted)
+        self.awaited_until.is_some_and(|until| now < until)
     }
 
     /// The gates that nobody has decided yet, in the order they were raised.

@@ -1,7 +1,7 @@
 //! A session that plays: participants of every role, and commands drawn at random, valid and not.
 
-use a2a_edge::a2a::Artifact;
 use a2a_edge::a2a::decode::Decoder;
+use a2a_edge::a2a::{Artifact, Chunk, Handover};
 use a2a_edge::coordination::resource::ResourceId;
 use a2a_edge::dispatch::WORK_URI;
 use a2a_edge::dispatch::work::Priority;
@@ -503,6 +503,15 @@ impl Play {
         }
     }
 
+    /// All of an artifact, or a chunk that may have nothing to go after.
+    fn handover(&mut self, artifact: Artifact) -> Handover {
+        let chunk = Chunk {
+            append: self.random.one_in(4),
+            last: !self.random.one_in(3),
+        };
+        Handover { artifact, chunk }
+    }
+
     fn update(&mut self) -> Command {
         let request_id = self.request_id();
         let note = self.text();
@@ -519,7 +528,10 @@ impl Play {
             7..=9 => Action::Progress {
                 note,
                 stage: *self.random.pick(&stages),
-                artifacts,
+                artifacts: artifacts
+                    .into_iter()
+                    .map(|artifact| self.handover(artifact))
+                    .collect(),
             },
             10 => Action::Complete {
                 note,

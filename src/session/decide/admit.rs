@@ -9,6 +9,7 @@ use crate::session::event::{Commit, Event};
 use crate::session::id::Draw;
 use crate::session::limits;
 use crate::session::participant::{Kind, Participant};
+use crate::session::request::RequestChange;
 use crate::time::Timestamp;
 
 /// A session that is about to begin.
@@ -183,8 +184,27 @@ impl Draft<'_> {
             self.push(Event::ParticipantRevoked {
                 participant_id: participant_id.to_owned(),
             });
+            self.give_back_requests_of(participant_id);
         }
         Ok(Answer::Object(json!({ "participant": revoked })))
+    }
+
+    /// What a participant has that will never come back to it goes back to those who may take it: unlike a claim, a
+    /// request that is taken does not lapse.
+    fn give_back_requests_of(&mut self, participant_id: &str) {
+        let (session, now) = (self.session, self.now());
+        let theirs = session
+            .requests()
+            .filter(|it| it.is_assigned_to(participant_id) && !it.state_at(now).is_closed());
+        for request in theirs {
+            self.push(Event::RequestChanged {
+                request_id: request.request_id.clone(),
+                change: RequestChange::Unclaimed {
+                    participant_id: participant_id.to_owned(),
+                    note: None,
+                },
+            });
+        }
     }
 }
 

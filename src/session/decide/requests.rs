@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Answer, Draft, not_found, not_owner, precondition};
-use crate::a2a::Artifact;
+use crate::a2a::{Artifact, Chunk, Handover};
 use crate::dispatch::envelope;
 use crate::dispatch::work::Priority;
 use crate::refusal::Refusal;
@@ -56,8 +56,8 @@ pub enum Action {
         note: Option<String>,
         /// The new stage; `Some(None)` takes the stage away.
         stage: Option<Option<Stage>>,
-        /// Handed in.
-        artifacts: Vec<Artifact>,
+        /// Handed in, whole or in chunks.
+        artifacts: Vec<Handover>,
     },
     /// The caller is done.
     Complete {
@@ -144,6 +144,7 @@ impl<'s> Draft<'s> {
             labels: new.labels.clone(),
             acceptance: new.acceptance.clone(),
             artifacts: Vec::new(),
+            unfinished: Vec::new(),
             notes: Vec::new(),
             task_id: Some(task_id.to_owned()),
             workstream_id: new.workstream_id.clone(),
@@ -194,11 +195,31 @@ impl<'s> Draft<'s> {
         }
         let mut changed = request.clone();
         changed.change(&change, self.now());
+        self.fits(request, &changed)?;
         self.push(Event::RequestChanged {
             request_id: request_id.to_owned(),
             change,
         });
         Ok(answer(&changed))
+    }
+
+    /// Whether a request may hold as much as it would after a change.
+    fn fits(&self, before: &Request, after: &Request) -> Result<(), Refusal> {
+        let parts = |request: &Request| request.artifacts.iter().map(|it| it.parts.len()).sum::<usize>();
+        for (kind, held, holds) in [
+            (limits::Kind::RequestNotes, before.notes.len(), after.notes.len()),
+            (
+                limits::Kind::RequestArtifacts,
+                before.artifacts.len(),
+                after.artifacts.len(),
+            ),
+            (limits::Kind::ArtifactParts, parts(before), parts(after)),
+        ] {
+            if holds > held {
+                self.context.limits.allow(kind, holds, 0)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether something may still happen to a request.
@@ -283,11 +304,15 @@ impl<'s> Draft<'s> {
                 note,
                 stage,
                 artifacts,
-            } => RequestChange::Progressed {
-                note: self.note(note.as_deref()),
-                stage: *stage,
-                artifacts: artifacts.clone(),
-            },
+            } => {
+                goes_on(request, artifacts)?;
+                RequestChange::Progressed {
+                    note: self.note(note.as_deref()),
+                    stage: *stage,
+                    artifacts: artifacts.iter().map(|it| it.artifact.clone()).collect(),
+                    chunks: chunks(artifacts),
+                }
+            }
             Action::Complete {
                 note,
                 artifacts,
@@ -352,4 +377,33 @@ impl<'s> Draft<'s> {
             sent: None,
         }
     }
+}
+
+/// Whether every chunk that is to go after others has some to go after.
+fn goes_on(request: &Request, handed_in: &[Handover]) -> Result<(), Refusal> {
+    let mut unfinished: Vec<&str> = request.unfinished.iter().map(String::as_str).collect();
+    for (index, Handover { artifact, chunk }) in handed_in.iter().enumerate() {
+        let id = artifact.artifact_id.as_str();
+        if chunk.append && !unfinished.contains(&id) {
+            let rule = "expected the id of an artifact whose last chunk has not come, as there is nothing to append to";
+            return Err(Refusal::invalid(
+                format!("artifacts[{index}].artifact.artifactId"),
+                rule,
+            ));
+        }
+        unfinished.retain(|unfinished| *unfinished != id);
+        if !chunk.last {
+            unfinished.push(id);
+        }
+    }
+    Ok(())
+}
+
+/// How much of each artifact is handed in; empty where all are whole.
+fn chunks(handed_in: &[Handover]) -> Vec<Chunk> {
+    let chunks = handed_in.iter().map(|it| it.chunk);
+    if chunks.clone().all(|chunk| chunk == Chunk::WHOLE) {
+        return Vec::new();
+    }
+    chunks.collect()
 }

@@ -342,6 +342,8 @@ impl Draft<'_> {
             dropped: None,
             shown: Shown::unsaid(self.now()),
             changes: Vec::new(),
+            forgotten: 0,
+            stood: None,
         }
     }
 
@@ -409,7 +411,7 @@ impl Draft<'_> {
         if send.push.is_some() {
             self.session.own_task(task_id, self.caller())?;
         }
-        self.notify_of(send, task_id, task.changes.len())?;
+        self.notify_of(send, task_id, task.told())?;
         self.record_send(send, Some(task_id.to_owned()), mail_id);
         Ok(Answer::Task(task_id.to_owned()))
     }

@@ -31,7 +31,7 @@ pub(super) struct Results {
     /// A check that was run; once for each, at most 50
     #[arg(long, value_name = "CHECK")]
     evidence: Vec<String>,
-    /// A file with an A2A artifact, or a list of them; once for each
+    /// A file with an A2A artifact or a chunk {artifact, append, lastChunk}, or a list of them; once for each
     #[arg(long = "artifact", value_name = "FILE")]
     artifacts: Vec<PathBuf>,
 }

@@ -208,7 +208,7 @@ pub(super) struct Progress {
     /// How far it has come; `none` goes back to plain working
     #[arg(long)]
     stage: Option<Stage>,
-    /// A file with an A2A artifact, or a list of them; once for each
+    /// A file with an A2A artifact or a chunk {artifact, append, lastChunk}, or a list of them; once for each
     #[arg(long = "artifact", value_name = "FILE")]
     artifacts: Vec<PathBuf>,
     #[command(flatten)]

@@ -11,7 +11,7 @@ fn card(session: &str) -> String {
 
 /// How often the directory was called with this method.
 fn calls(party: &Party, method: &str) -> Vec<Value> {
-    let lines = party.running.lines();
+    let lines = party.lines();
     let calls = lines
         .iter()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());

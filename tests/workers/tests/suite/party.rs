@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 pub(crate) use a2a_edge_workers_tests::PATIENCE;
 use a2a_edge_workers_tests::{Deployment, Platform, Running};
+use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) use crate::callers::{Caller, Reply, Session, scratch, text};
@@ -30,5 +31,13 @@ impl Party {
             caller,
             place,
         }
+    }
+    /// Everything that was written about the calls so far. Lines reach the test later than answers do, but in order:
+    /// the line of one more call is the last to arrive.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let last = self.caller.call("GET /nothing", "", &Value::Null);
+        let line = self.running.line_with(&["\"event\":\"request\"", &last.id]);
+        assert!(line.is_some(), "{:?}", self.running.lines());
+        self.running.lines()
     }
 }

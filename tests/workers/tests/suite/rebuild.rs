@@ -13,7 +13,7 @@ const EVICTION: Duration = Duration::from_secs(15);
 
 /// How often a session was read from storage.
 fn loads(party: &Party) -> usize {
-    let lines = party.running.lines();
+    let lines = party.lines();
     lines
         .iter()
         .filter(|line| line.contains("\"event\":\"load\""))
@@ -42,7 +42,6 @@ fn an_evicted_object_goes_on_where_it_stopped() {
     thread::sleep(EVICTION);
     let task = format!("GET /tasks/{}", opened["task"]["id"].as_str().unwrap());
     assert_eq!(caller.call(&task, client, &Value::Null).ok(), opened["task"]);
-    assert!(party.running.line_with(&["\"event\":\"load\""]).is_some());
     assert_eq!(loads(&party), before + 1, "{:?}", party.running.lines());
 }
 

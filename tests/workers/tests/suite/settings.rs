@@ -110,7 +110,7 @@ fn every_request_is_one_line_of_the_log_without_secrets_or_bodies() {
         .caller
         .call("GET /nothing?secret=1", &session.owner, &Value::Null);
     assert!(party.running.line_with(&["\"route\":\"none\""]).is_some());
-    for line in party.running.lines() {
+    for line in party.lines() {
         let secrets = [&session.owner, &session.member, &session.client].map(String::as_str);
         for unsaid in secrets
             .into_iter()
