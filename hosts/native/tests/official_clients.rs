@@ -23,7 +23,7 @@ fn plays(drive: fn(&official::Desk<'_>)) {
     let scratch = Scratch::new();
     let desk = Desk::start(&scratch.data(), &["--quiet", "--allow-local-webhooks"]);
     let session = Session {
-        id: text(&desk.welcome["session"]),
+        id: text(&desk.welcome["sessionId"]),
         owner: desk.token("owner").to_owned(),
         member: desk.token("member").to_owned(),
         client: desk.token("client").to_owned(),

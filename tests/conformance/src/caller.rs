@@ -5,6 +5,7 @@ use a2a_edge_stories::{Http, Target as _};
 use http::Request;
 use serde_json::{Value, json};
 
+use crate::host::REQUIRED_EXTENSION;
 use crate::{Failure, Outcome};
 
 /// Somebody with a token, or nobody.
@@ -54,7 +55,8 @@ impl Caller {
             .method(method)
             .uri(path)
             .header("a2a-version", "1.0")
-            .header("a2a-extensions", coordination::URI);
+            .header("a2a-extensions", coordination::URI)
+            .header("a2a-extensions", REQUIRED_EXTENSION);
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }

@@ -65,7 +65,7 @@ pub enum Configuration {
     Required,
 }
 
-/// An extension that the kit tests the refusal of.
+/// An extension that the kit tests the refusal of. A desk that does not have it takes no notice of it.
 pub const REQUIRED_EXTENSION: &str = "urn:a2a:tck:required-extension";
 
 impl Configuration {
