@@ -4,21 +4,21 @@
 //! disk, and answers them all: while it waits for the disk the next ones gather. Reading is by a few threads of its
 //! own. So no asynchronous task ever waits for the disk.
 
+mod file;
 mod tables;
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
 use a2a_edge::store::{CommitOutcome, Loaded, Record, Snapshot, Store, StoreError};
-use redb::{Builder, Database, DatabaseError, StorageError};
+use redb::Database;
 use tokio::sync::oneshot;
 
+use file::DatabaseFile;
 use tables::Change;
 
 /// Changes that one transaction takes at most.
@@ -26,9 +26,6 @@ const BATCH: usize = 1024;
 
 /// Threads that read.
 const READERS: usize = 2;
-
-/// Bytes that are kept in memory of what was read from the file.
-const CACHE: usize = 64 << 20;
 
 /// Why a store could not be opened.
 #[derive(Debug)]
@@ -62,13 +59,13 @@ struct Write {
     answer: oneshot::Sender<Answer>,
 }
 
-type Read = Box<dyn FnOnce(&Database) + Send>;
+type Read = Box<dyn FnOnce(&DatabaseFile) + Send>;
 
 /// A [`Store`] in one file, for one process at a time.
 ///
-/// A commit is answered when it is on the disk. After a write to the disk has failed every call fails with
-/// [`StoreError::Unavailable`] until the file is opened again. Dropping the store first makes all changes that were
-/// asked for.
+/// A commit is answered when it is on the disk. After the disk has failed, calls fail with [`StoreError::Unavailable`]
+/// until the file can be opened anew, which is tried with every call, at most once a second. Dropping the store first
+/// makes all changes that were asked for.
 #[derive(Debug)]
 pub struct Embedded {
     /// `None` only while the store is dropped.
@@ -86,24 +83,12 @@ impl Embedded {
     ///
     /// [`OpenError`], each with the path.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let io = |error: io::Error| OpenError::Io(path.to_owned(), error.to_string());
-        create(path).map_err(io)?;
-        let opened = catch_unwind(|| {
-            Builder::new()
-                .set_cache_size(CACHE)
-                .set_check_integrity_on_open(true)
-                .create(path)
-        })
-        .map_err(|_| OpenError::Corrupt(path.to_owned(), "it could not be read to the end".to_owned()))?;
-        let database = Arc::new(opened.map_err(|error| open_error(path, error))?);
-        guard(|| tables::prepare(&database)).map_err(|error| match error {
-            StoreError::Corrupt(why) => OpenError::Corrupt(path.to_owned(), why),
-            StoreError::Unavailable(why) => OpenError::Io(path.to_owned(), why),
-        })?;
-        Self::start(&database).map_err(io)
+        let owned = path.to_owned();
+        let file = DatabaseFile::open(Box::new(move || file::open(&owned)))?;
+        Self::start(&Arc::new(file)).map_err(|error| OpenError::Io(path.to_owned(), error.to_string()))
     }
 
-    fn start(database: &Arc<Database>) -> io::Result<Self> {
+    fn start(database: &Arc<DatabaseFile>) -> io::Result<Self> {
         let (writes, waiting) = mpsc::channel();
         let (reads, asked) = mpsc::channel::<Read>();
         let mut store = Self {
@@ -168,9 +153,9 @@ impl Embedded {
         read: impl FnOnce(&Database) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
-        let read: Read = Box::new(move |database| {
+        let read: Read = Box::new(move |database: &DatabaseFile| {
             // Nobody waits any more if the request has ended.
-            let _ = answer.send(guard(|| read(database)));
+            let _ = answer.send(database.with(read));
         });
         self.reads
             .as_ref()
@@ -231,13 +216,13 @@ impl Store for Embedded {
 }
 
 /// The writer: one transaction for all that waits.
-fn write_all(database: &Database, waiting: &mpsc::Receiver<Write>, transactions: &AtomicU64) {
+fn write_all(database: &DatabaseFile, waiting: &mpsc::Receiver<Write>, transactions: &AtomicU64) {
     while let Ok(first) = waiting.recv() {
         let batch: Vec<Write> = std::iter::once(first)
             .chain(waiting.try_iter().take(BATCH))
             .collect();
         let changes = batch.iter().map(|write| (write.session.as_str(), &write.change));
-        let outcomes = guard(|| tables::change(database, changes));
+        let outcomes = database.with(|database| tables::change(database, changes));
         if matches!(outcomes, Ok((_, true))) {
             transactions.fetch_add(1, Ordering::Relaxed);
         }
@@ -256,37 +241,6 @@ fn next(asked: &Mutex<mpsc::Receiver<Read>>) -> Option<Read> {
     asked.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
-/// redb trusts its file: damage done while it is open can make it panic.
-fn guard<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-    catch_unwind(AssertUnwindSafe(run))
-        .unwrap_or_else(|_| Err(StoreError::Corrupt("reading the file came to no end".to_owned())))
-}
-
 fn stopped() -> StoreError {
     StoreError::Unavailable("the store's threads have stopped".to_owned())
-}
-
-/// Makes sure that there is a file, and that it is still there after a crash of the machine.
-fn create(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if cfg!(unix) {
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    Ok(())
-}
-
-fn open_error(path: &Path, error: DatabaseError) -> OpenError {
-    let path = path.to_owned();
-    match error {
-        DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => OpenError::InUse(path),
-        DatabaseError::Storage(StorageError::Io(error)) if error.kind() != io::ErrorKind::InvalidData => {
-            OpenError::Io(path, error.to_string())
-        }
-        error => OpenError::Corrupt(path, error.to_string()),
-    }
 }

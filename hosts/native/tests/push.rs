@@ -160,8 +160,8 @@ fn nothing_is_lost_when_the_power_fails() {
     config["url"] = json!(webhook.url);
     assert_eq!(ok(&desk, &client, &format!("POST {configs}"), &config), config);
     assert_eq!(webhook.next().state(), "TASK_STATE_COMPLETED");
-    // What was recorded as sent is not sent again.
-    desk.kill();
+    // What was recorded as sent is not sent again; a desk that is stopped records it before it ends.
+    desk.stop();
     let desk = Desk::start(&scratch.data(), &["--allow-local-webhooks"]);
     let task = ask(&desk, &client, &webhook.url);
     assert_eq!(webhook.next().body["statusUpdate"]["taskId"], task);

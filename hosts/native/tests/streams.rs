@@ -12,8 +12,11 @@
 mod reading;
 mod support;
 
-use std::io::{BufRead as _, BufReader};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use a2a_edge_stories::Http;
@@ -142,6 +145,69 @@ fn the_session_can_be_watched_on_the_command_line() {
     say(&desk, "Half of it");
     let line = lines.find(|line| line.contains("status.announced")).unwrap();
     assert!(line.ends_with("Half of it"), "{line}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// A terminal, and all that was drawn on it so far.
+#[cfg(unix)]
+struct Terminal {
+    drawn: Arc<Mutex<String>>,
+}
+
+#[cfg(unix)]
+impl Terminal {
+    /// Starts a command of which the output is a terminal.
+    fn start(command: &mut std::process::Command) -> (Child, Self) {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let keeper = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keeper).unwrap();
+        unlockpt(&keeper).unwrap();
+        let name = ptsname(&keeper, Vec::new()).unwrap();
+        let user = File::options().write(true).open(name.to_str().unwrap()).unwrap();
+        let child = command.stdin(Stdio::null()).stdout(user).spawn().unwrap();
+        let drawn = Arc::new(Mutex::new(String::new()));
+        let seen = Arc::clone(&drawn);
+        thread::spawn(move || {
+            let mut keeper = File::from(keeper);
+            let mut bytes = [0; 4096];
+            while let Ok(count) = keeper.read(&mut bytes) {
+                seen.lock()
+                    .unwrap()
+                    .push_str(&String::from_utf8_lossy(&bytes[..count]));
+            }
+        });
+        (child, Self { drawn })
+    }
+
+    /// Waits until what stands on it holds a text.
+    fn shows(&self, text: &str) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(20) {
+            let drawn = self.drawn.lock().unwrap().clone();
+            if drawn.rsplit("\x1b[H\x1b[2J").next().unwrap().contains(text) {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        false
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminal_shows_the_session_as_it_stands() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--quiet"]);
+    let mut command = binary();
+    command
+        .arg("watch")
+        .env("A2A_EDGE_URL", desk.url())
+        .env("A2A_EDGE_TOKEN", desk.token("member"));
+    let (mut child, terminal) = Terminal::start(&mut command);
+    assert!(terminal.shows("session.created"));
+    say(&desk, "Half of it");
+    assert!(terminal.shows("Half of it"));
     child.kill().unwrap();
     child.wait().unwrap();
 }

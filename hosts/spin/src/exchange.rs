@@ -15,6 +15,7 @@ use spin_sdk::http::{Request, Response};
 
 use crate::app::App;
 use crate::component::Exchange;
+use crate::rousing::Roused;
 
 /// The body of an answer: all of it at once, or a piece at a time.
 pub type Body = Either<Full<Bytes>, StreamBody<Pieces>>;
@@ -83,5 +84,5 @@ fn pieces(app: Rc<App>, stream: Stream<Exchange>) -> Pieces {
         let piece = stream.next(app.as_ref(), &app.desk).await?;
         Some((Ok(http_body::Frame::data(Bytes::from(piece))), (app, stream)))
     });
-    pieces.boxed_local()
+    Roused::new(pieces).boxed_local()
 }

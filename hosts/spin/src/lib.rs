@@ -8,6 +8,7 @@ mod app;
 mod bell;
 mod component;
 mod exchange;
+mod rousing;
 mod settings;
 mod store;
 
@@ -18,7 +19,7 @@ use spin_sdk::http_service;
 /// A request to the application.
 #[http_service]
 async fn handle(request: Request) -> Response<exchange::Body> {
-    exchange::answer(request).await
+    rousing::roused(exchange::answer(request)).await
 }
 
 /// The time by the platform's clock.

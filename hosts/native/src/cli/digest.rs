@@ -90,8 +90,14 @@ const SECTIONS: [(&str, &str, &[&str], Option<&str>); 7] = [
     ),
 ];
 
-/// The digest for people; a section that has nothing in it is left out.
+/// The digest for people.
 fn text(answer: &Value) -> String {
+    let cursor = show::word(answer, "/cursor", "CURSOR");
+    standing(answer, usize::MAX) + &show::next("later", &format!("a2a-edge digest --since {cursor}"))
+}
+
+/// How the session stands, with at most so much of each section, the newest; one that has nothing in it is left out.
+pub(super) fn standing(answer: &Value, most: usize) -> String {
     let digest = answer.get("digest").unwrap_or(&Value::Null);
     let there = |member: &str| show::cell(digest, &format!("/participants/{member}"));
     let mut text = facts(&[
@@ -108,15 +114,24 @@ fn text(answer: &Value) -> String {
             row.extend(words.map(|words| format!("> {}", show::brief(entry, words))));
             row
         };
-        let rows: Vec<Vec<String>> = show::list(digest, section).map(row).collect();
-        let cut = show::list(digest, "more").any(|cut| cut == section);
+        let (older, newest) = newest(show::list(digest, section), most);
+        let rows: Vec<Vec<String>> = newest.into_iter().map(row).collect();
+        let cut = older || show::list(digest, "more").any(|cut| cut == section);
         text.push_str(&listed(name, cut, &columns(&rows)));
     }
-    let events: Vec<String> = show::list(digest, "events").map(watch::told).collect();
-    let cut = digest.get("truncated").is_some();
+    let (older, newest) = newest(show::list(digest, "events"), most);
+    let events: Vec<String> = newest.into_iter().map(watch::told).collect();
+    let cut = older || digest.get("truncated").is_some();
     text.push_str(&listed("events", cut, &events.join("\n")));
-    let cursor = show::word(answer, "/cursor", "CURSOR");
-    text + &show::next("later", &format!("a2a-edge digest --since {cursor}"))
+    text
+}
+
+/// The last so many of a list, and whether there are others before them.
+pub(super) fn newest<'a>(list: impl Iterator<Item = &'a Value>, most: usize) -> (bool, Vec<&'a Value>) {
+    let mut all: Vec<&Value> = list.collect();
+    let older = all.len().saturating_sub(most);
+    all.drain(..older);
+    (older > 0, all)
 }
 
 /// A section under its name.

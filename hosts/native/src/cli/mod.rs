@@ -15,6 +15,7 @@ mod presence;
 mod project;
 mod questions;
 mod requests;
+mod screen;
 mod send;
 mod serve;
 mod session;

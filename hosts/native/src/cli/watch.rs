@@ -1,4 +1,4 @@
-//! `watch` and `send --stream`: what happens, as it happens, one line for each event.
+//! `watch` and `send --stream`: what happens, as it happens; but in a terminal, where `watch` draws, one line for each event.
 
 use std::io;
 use std::thread::sleep;
@@ -8,23 +8,25 @@ use a2a_edge::coordination::{PATH, URI};
 use clap::Args;
 use serde_json::Value;
 
-use super::{Common, Outcome, Report, print, show, unprinted};
+use super::{Common, Outcome, Report, digest, print, screen, show, unprinted};
 use crate::client::{Client, Events};
 use crate::failure::Failure;
 use crate::text::{json_line, quoted};
 
 const EXAMPLES: &str = "\
-Who is there comes first, then each event of the session on a line of its own, until Ctrl-C. When the connection
-breaks it is made again, and nothing is missed. With --json each event is a document on a line of its own.
+In a terminal the session is drawn as it stands, anew whenever something happens, until Ctrl-C. Elsewhere, or with
+--lines or --after, who is there comes first, then each event on a line of its own; with --json each event is a
+document on a line of its own. When the connection breaks it is made again, and nothing is missed.
 
 Examples:
   a2a-edge watch
+  a2a-edge watch --lines
   a2a-edge watch --after 0
   a2a-edge watch --json";
 
 /// How long a broken connection rests before it is made again, and for how long that is tried.
-const REST: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const REST: Duration = Duration::from_secs(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Options of `watch`.
 #[derive(Debug, Args)]
@@ -33,14 +35,20 @@ pub(super) struct Watch {
     /// Begin behind this event; 0 is the session's beginning
     #[arg(long, value_name = "EVENT")]
     after: Option<String>,
+    /// Each event on a line of its own, in a terminal too
+    #[arg(long)]
+    lines: bool,
 }
 
 impl Watch {
     pub(super) fn run(self, common: &Common) -> Outcome {
         let client = common.client().activating(vec![URI.to_owned()]);
+        if screen::is_there() && !common.json && !self.lines && self.after.is_none() {
+            return screen::show(&client);
+        }
         if !common.json {
             let there = client.post(&format!("/{PATH}/participants:list"), &serde_json::json!({}))?;
-            say(&present(&there))?;
+            say(&present(&there, usize::MAX))?;
         }
         let mut after = self.after;
         let mut broken: Option<Instant> = None;
@@ -72,7 +80,7 @@ impl Watch {
     }
 }
 
-fn open(client: &Client, after: Option<&str>) -> Result<Events, Failure> {
+pub(super) fn open(client: &Client, after: Option<&str>) -> Result<Events, Failure> {
     client.stream("GET", &format!("/{PATH}/events:stream"), None, after)
 }
 
@@ -101,8 +109,11 @@ pub(super) const fn quiet() -> Report {
     }
 }
 
-fn present(answer: &Value) -> String {
-    let rows: Vec<[String; 3]> = show::list(answer, "participants")
+/// Who takes part: the last `most` that were admitted.
+pub(super) fn present(answer: &Value, most: usize) -> String {
+    let (_, newest) = digest::newest(show::list(answer, "participants"), most);
+    let rows: Vec<[String; 3]> = newest
+        .into_iter()
         .map(|one| {
             [
                 show::cell(one, "/participantId"),

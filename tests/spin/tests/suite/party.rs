@@ -38,8 +38,9 @@ pub(crate) struct Redis {
 
 impl Redis {
     pub(crate) fn start(place: TempDir) -> Self {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = port.local_addr().unwrap().port();
+        // Free again before the server asks for it.
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map(|listener| listener.local_addr());
+        let port = free.unwrap().unwrap().port();
         let child = Self::spawn(port, &place);
         Self { child, port, place }
     }
