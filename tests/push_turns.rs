@@ -8,7 +8,6 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
-#[allow(dead_code, reason = "each test uses its part of it")]
 #[path = "support/desk.rs"]
 mod support;
 #[allow(dead_code, reason = "each test uses its part of it")]
