@@ -80,9 +80,10 @@ pub async fn deliver<H: Host, O: Outbound>(
     outbound: &O,
     session_id: &str,
 ) -> Result<Outlook, StoreError> {
-    let mut abreast = Abreast { flights: Vec::new() };
+    let mut abreast = Abreast::default();
     loop {
-        let seat = host.sessions().seat(session_id).refreshed(host).await?;
+        let seat = host.sessions().seat(session_id).refreshed(host);
+        let seat = abreast.beside(seat).await?;
         let (now, outlook) = (host.now(), outlook(&seat));
         let places: Vec<Place> = match seat.session() {
             Some(session) if desk.config().webhooks.is_some() && !host.is_closing() => {
@@ -96,7 +97,7 @@ pub async fn deliver<H: Host, O: Outbound>(
             let flight = fly(host, desk, outbound, session_id, Courier::new(place.clone()));
             abreast.flights.push((place, Box::pin(flight)));
         }
-        if abreast.flights.is_empty() {
+        if abreast.is_empty() {
             let due = outlook.due.filter(|_| desk.config().webhooks.is_some());
             return Ok(Outlook { due, ..outlook });
         }
@@ -111,7 +112,7 @@ pub async fn deliver<H: Host, O: Outbound>(
         let came = abreast.land(news).await.into_iter();
         let came = came.collect::<Result<Vec<Landed>, StoreError>>()?;
         if !came.is_empty() {
-            record(host, outbound, session_id, &came).await?;
+            abreast.beside(record(host, outbound, session_id, &came)).await?;
         }
     }
 }
@@ -193,16 +194,38 @@ fn given_up<'a>(commit: &'a Commit, landed: &'a [Landed]) -> impl Iterator<Item 
     })
 }
 
-/// What is on its way at once, each to another webhook.
-struct Abreast<F> {
+/// What is on its way at once, each to another webhook. Whoever waits for anything else does so beside it
+/// ([`beside`](Self::beside)): each may be next to take its turn at the session, and nobody gets one before it does.
+struct Abreast<F: Future> {
     flights: Vec<(Place, Pin<Box<F>>)>,
+    /// What has landed and was not asked for yet.
+    landed: Vec<(Place, F::Output)>,
+}
+
+impl<F: Future> Default for Abreast<F> {
+    fn default() -> Self {
+        Self {
+            flights: Vec::new(),
+            landed: Vec::new(),
+        }
+    }
 }
 
 impl<F: Future> Abreast<F> {
-    /// Those of some places that are not on their way yet, and have room beside those that are.
+    /// Whether nothing is on its way, and nothing has landed.
+    fn is_empty(&self) -> bool {
+        self.flights.is_empty() && self.landed.is_empty()
+    }
+
+    /// Those of some places that are not on their way yet, and have room beside those that are. What has landed is away
+    /// until it was asked for.
     fn room_for(&self, places: impl Iterator<Item = Place>) -> impl Iterator<Item = Place> {
         let room = ABREAST.saturating_sub(self.flights.len());
-        let away = |place: &Place| self.flights.iter().any(|(flying, _)| flying == place);
+        let away = |place: &Place| {
+            let flying = self.flights.iter().map(|(flying, _)| flying);
+            let mut all = flying.chain(self.landed.iter().map(|(landed, _)| landed));
+            all.any(|away| away == place)
+        };
         places.filter(move |place| !away(place)).take(room)
     }
 
@@ -210,25 +233,35 @@ impl<F: Future> Abreast<F> {
     async fn land(&mut self, news: impl Future<Output = ()>) -> Vec<F::Output> {
         let mut news = pin!(news);
         poll_fn(|context| {
-            let landed = self.poll(context);
-            if !landed.is_empty() || news.as_mut().poll(context).is_ready() {
-                return Poll::Ready(landed);
+            self.poll(context);
+            if !self.landed.is_empty() || news.as_mut().poll(context).is_ready() {
+                let landed = std::mem::take(&mut self.landed).into_iter();
+                return Poll::Ready(landed.map(|(_, output)| output).collect());
             }
             Poll::Pending
         })
         .await
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Vec<F::Output> {
-        let mut landed = Vec::new();
+    /// What comes of something else, while all that is on its way goes on.
+    async fn beside<T>(&mut self, other: impl Future<Output = T>) -> T {
+        let mut other = pin!(other);
+        poll_fn(|context| {
+            self.poll(context);
+            other.as_mut().poll(context)
+        })
+        .await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) {
+        let landed = &mut self.landed;
         self.flights
-            .retain_mut(|(_, flight)| match flight.as_mut().poll(context) {
+            .retain_mut(|(place, flight)| match flight.as_mut().poll(context) {
                 Poll::Ready(output) => {
-                    landed.push(output);
+                    landed.push((place.clone(), output));
                     false
                 }
                 Poll::Pending => true,
             });
-        landed
     }
 }

@@ -144,7 +144,8 @@ impl<S: State> Absent<S> {
         &self.session_id
     }
 
-    /// Waits for the turn, then sees to it that the session in memory is what the store has, or will have.
+    /// Waits for the turn, then sees to it that the session in memory is what the store has, or will have. Whoever has
+    /// begun to wait has to be polled on, or dropped: nobody else gets the turn that came to it.
     pub(super) async fn refreshed<H: Host<S>>(self, host: &H) -> Result<Seat<S>, StoreError> {
         let held = self.slot.lock_arc().await;
         let mut seat = Seat {

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use a2a_edge::coordination;
 use a2a_edge_stories::server::{OPERATOR, Running};
 use a2a_edge_stories::{Http, Target as _};
 use http::{Request, Response};
@@ -63,9 +64,11 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn of(running: &Running) -> Self {
-        Self {
-            http: Http::new(running.url()),
-        }
+        Self::at(running.url())
+    }
+
+    pub(crate) fn at(url: &str) -> Self {
+        Self { http: Http::new(url) }
     }
 
     /// Sends a request, or says why there is no answer.
@@ -76,7 +79,7 @@ impl Caller {
             .uri(path)
             .header("a2a-version", "1.0");
         if path.contains("/extensions/") {
-            request = request.header("a2a-extensions", crate::desk::COORDINATION);
+            request = request.header("a2a-extensions", coordination::URI);
         }
         if !token.is_empty() {
             request = request.header("authorization", format!("Bearer {token}"));

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::process::{self, cargo};
-use crate::{Failure, Outcome, browser, component, deny, setup, spin, workers};
+use crate::{Failure, Outcome, browser, component, deny, setup, spin, wit, workers};
 
 struct Step {
     name: &'static str,
@@ -26,6 +26,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "core for wasm32-wasip2",
         run: || core_for(setup::WASIP2),
+    },
+    Step {
+        name: "interfaces",
+        run: || wit::run(&[]),
     },
     Step {
         name: "components",

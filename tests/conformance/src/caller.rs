@@ -5,6 +5,7 @@ use a2a_edge_stories::{Http, Target as _};
 use http::Request;
 use serde_json::{Value, json};
 
+use crate::host::REQUIRED_EXTENSION;
 use crate::{Failure, Outcome};
 
 /// Somebody with a token, or nobody.
@@ -54,7 +55,8 @@ impl Caller {
             .method(method)
             .uri(path)
             .header("a2a-version", "1.0")
-            .header("a2a-extensions", coordination::URI);
+            .header("a2a-extensions", coordination::URI)
+            .header("a2a-extensions", REQUIRED_EXTENSION);
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
@@ -75,10 +77,12 @@ impl Caller {
 /// Who plays in a session.
 #[derive(Debug)]
 pub struct Cast {
-    /// Does the work.
+    /// The token of the member, which does the work.
     pub member: String,
-    /// Sends it.
+    /// The token of the client, which sends it.
     pub client: String,
+    /// The client as the setting for callers without a credential names it: `SESSION/PARTICIPANT`.
+    pub anonymous: String,
 }
 
 /// Creates a session and admits a member and a client.
@@ -88,13 +92,16 @@ pub struct Cast {
 pub fn cast(url: &str, operator: &str) -> Outcome<Cast> {
     let created = Caller::new(url, Some(operator.to_owned())).operate("sessions:create", &json!({}))?;
     let owner = Caller::new(url, Some(text(&created, "/token")?));
-    let admit = |role: &str| {
-        let body = json!({"displayName": role, "role": role});
-        text(&owner.operate("participants:add", &body)?, "/token")
-    };
+    let admit = |role: &str| owner.operate("participants:add", &json!({"displayName": role, "role": role}));
+    let (member, client) = (admit("member")?, admit("client")?);
     Ok(Cast {
-        member: admit("member")?,
-        client: admit("client")?,
+        member: text(&member, "/token")?,
+        client: text(&client, "/token")?,
+        anonymous: format!(
+            "{}/{}",
+            text(&created, "/sessionId")?,
+            text(&client, "/participant/participantId")?
+        ),
     })
 }
 

@@ -2,7 +2,6 @@
 
 use std::future::pending;
 use std::io::{BufRead as _, BufReader};
-use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
@@ -10,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use a2a_edge::a2a::card::AgentExtension;
-use a2a_edge::desk::{Config, Desk, built_in};
+use a2a_edge::desk::{Anonymous, Config, Desk, built_in};
 use a2a_edge_native::host::Native;
 use a2a_edge_native::server::log::{Format, Log};
 use a2a_edge_native::server::{Limits, Server};
@@ -19,7 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xtask::process::{cargo, run, target_dir};
 
-use crate::caller::text;
+use crate::caller::{Cast, cast, text};
 use crate::{Failure, Outcome};
 
 /// The operator's token of every host that is started here.
@@ -66,7 +65,7 @@ pub enum Configuration {
     Required,
 }
 
-/// An extension that the kit tests the refusal of.
+/// An extension that the kit tests the refusal of. A desk that does not have it takes no notice of it.
 pub const REQUIRED_EXTENSION: &str = "urn:a2a:tck:required-extension";
 
 impl Configuration {
@@ -118,25 +117,34 @@ enum Kept {
 #[derive(Debug)]
 pub struct Serving {
     /// Where it listens.
-    pub address: SocketAddr,
+    pub url: String,
+    /// Who plays in its session. The client is whom callers without a credential act as: the kit sends none.
+    pub cast: Cast,
     _kept: Kept,
     _state: TempDir,
 }
 
-/// Starts a host that names `public` as its address.
+/// Starts a host, with a session whose client everybody without a credential is.
 ///
 /// # Errors
 /// It does not build or start.
-pub fn start(host: Host, configuration: Configuration, public: &str) -> Outcome<Serving> {
+pub fn start(host: Host, configuration: Configuration) -> Outcome<Serving> {
     let state = scratch()?;
-    let (url, kept) = match host {
-        Host::Native if configuration == Configuration::Required => demanding(public, &state)?,
-        Host::Native => native(configuration, public, &state)?,
-        Host::Workers => workers(configuration, public, &state)?,
+    let begin = |anonymous: Option<&str>| match (host, anonymous) {
+        (Host::Native, Some(anonymous)) if configuration == Configuration::Required => {
+            demanding(anonymous, &state)
+        }
+        (Host::Native, _) => native(configuration, anonymous, &state),
+        (Host::Workers, _) => workers(configuration, anonymous, &state),
     };
-    let address = url.trim_start_matches("http://").parse()?;
+    // Nobody is anybody before there is a session: it is made by the same host without the setting.
+    let first = begin(None)?;
+    let cast = cast(&first.0, OPERATOR)?;
+    drop(first);
+    let (url, kept) = begin(Some(&cast.anonymous))?;
     Ok(Serving {
-        address,
+        url,
+        cast,
         _kept: kept,
         _state: state,
     })
@@ -152,7 +160,7 @@ fn scratch() -> Outcome<TempDir> {
     })
 }
 
-fn native(configuration: Configuration, public: &str, state: &TempDir) -> Outcome<(String, Kept)> {
+fn native(configuration: Configuration, anonymous: Option<&str>, state: &TempDir) -> Outcome<(String, Kept)> {
     run(&mut cargo(&[
         "build",
         "--quiet",
@@ -166,17 +174,15 @@ fn native(configuration: Configuration, public: &str, state: &TempDir) -> Outcom
         .join(format!("a2a-edge{}", std::env::consts::EXE_SUFFIX));
     let mut command = Command::new(binary);
     command
-        .args([
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--json",
-            "--quiet",
-            "--public-url",
-            public,
-        ])
+        .args(["serve", "--listen", "127.0.0.1:0", "--json", "--quiet"])
         .arg("--data")
         .arg(state.path())
+        .args(
+            anonymous
+                .map(|anonymous| ["--anonymous", anonymous])
+                .into_iter()
+                .flatten(),
+        )
         .env("A2A_EDGE_OPERATOR_TOKEN", OPERATOR)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
@@ -194,48 +200,67 @@ fn native(configuration: Configuration, public: &str, state: &TempDir) -> Outcom
 }
 
 /// The native host in this process, with an extension that no host has by itself.
-fn demanding(public: &str, state: &TempDir) -> Outcome<(String, Kept)> {
-    let config = Config {
-        base_url: public.to_owned(),
-        operator_token: Some(OPERATOR.to_owned()),
-        ..Config::default()
-    };
+fn demanding(anonymous: &str, state: &TempDir) -> Outcome<(String, Kept)> {
+    let anonymous: Anonymous = anonymous.parse().map_err(Failure::new)?;
     let extension = AgentExtension {
         uri: REQUIRED_EXTENSION.to_owned(),
         description: Some("Demanded of every client".to_owned()),
         required: true,
         params: None,
     };
-    let desk = Desk::with(config, built_in().with(extension))?;
     let log = Log {
         format: Format::Text,
         quiet: true,
     };
-    let native = Native::open(&state.path().join("sessions.redb"), desk, log);
-    let native = Arc::new(native.map_err(|failure| Failure::new(format!("{failure:?}")))?);
+    let store = state.path().join("sessions.redb");
+    let native = move |base_url: String| {
+        let config = Config {
+            base_url,
+            operator_token: Some(OPERATOR.to_owned()),
+            anonymous: Some(anonymous),
+            ..Config::default()
+        };
+        let desk = Desk::with(config, built_in().with(extension)).map_err(|error| error.to_string())?;
+        Native::open(&store, desk, log).map_err(|failure| format!("{failure:?}"))
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         runtime.block_on(async {
-            let server = Server::bind(([127, 0, 0, 1], 0).into()).await;
+            let bound = Server::bind(([127, 0, 0, 1], 0).into()).await;
+            let started = bound.map_err(|error| error.to_string()).and_then(|server| {
+                let url = format!("http://{}", server.address());
+                Ok((native(url.clone())?, server, url))
+            });
             // Nobody waits for it any more if this program has ended.
-            let _ = tell.send(server.as_ref().map(Server::address).map_err(ToString::to_string));
-            if let Ok(server) = server {
-                server.run(native, Limits::default(), log, pending()).await;
+            match started {
+                Ok((native, server, url)) => {
+                    let _ = tell.send(Ok(url));
+                    server
+                        .run(Arc::new(native), Limits::default(), log, pending())
+                        .await;
+                }
+                Err(why) => {
+                    let _ = tell.send(Err(why));
+                }
             }
         });
     });
-    let address = told.recv()?.map_err(Failure::new)?;
-    Ok((format!("http://{address}"), Kept::Thread))
+    Ok((told.recv()?.map_err(Failure::new)?, Kept::Thread))
 }
 
-fn workers(configuration: Configuration, public: &str, state: &TempDir) -> Outcome<(String, Kept)> {
+fn workers(
+    configuration: Configuration,
+    anonymous: Option<&str>,
+    state: &TempDir,
+) -> Outcome<(String, Kept)> {
     let platform = Platform::prepare().map_err(|error| Failure::new(error.to_string()))?;
-    let mut deployment = Deployment::default()
-        .with("A2A_EDGE_OPERATOR_TOKEN", OPERATOR)
-        .with("A2A_EDGE_BASE_URL", public);
+    let mut deployment = Deployment::default().with("A2A_EDGE_OPERATOR_TOKEN", OPERATOR);
+    if let Some(anonymous) = anonymous {
+        deployment = deployment.with("A2A_EDGE_ANONYMOUS", anonymous);
+    }
     if configuration == Configuration::Bare {
         deployment = deployment
             .with("A2A_EDGE_STREAMS", "off")
@@ -246,14 +271,4 @@ fn workers(configuration: Configuration, public: &str, state: &TempDir) -> Outco
     let running = platform.start(&deployment, state.path());
     let running = running.map_err(|error| Failure::new(error.to_string()))?;
     Ok((running.url().to_owned(), Kept::Running { _running: running }))
-}
-
-/// A free port on this machine, and its address.
-///
-/// # Errors
-/// There is none.
-pub fn front() -> Outcome<(TcpListener, String)> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let url = format!("http://{}", listener.local_addr()?);
-    Ok((listener, url))
 }

@@ -9,7 +9,6 @@ pub mod fault;
 pub mod host;
 pub mod kit;
 pub mod member;
-pub mod proxy;
 pub mod report;
 pub mod scenario;
 

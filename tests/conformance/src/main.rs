@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use a2a_edge_conformance::caller::{Caller, cast};
+use a2a_edge_conformance::caller::Caller;
 use a2a_edge_conformance::host::{self, Configuration, Host};
 use a2a_edge_conformance::kit::Kit;
 use a2a_edge_conformance::member::Member;
 use a2a_edge_conformance::report::{self, Judged};
-use a2a_edge_conformance::{Failure, Outcome, fault, proxy};
+use a2a_edge_conformance::{Failure, Outcome, fault};
 use xtask::process::target_dir;
 
 const USAGE: &str = "Usage: cargo xtask conformance --kit PATH [--host native|workers] \
@@ -92,15 +92,12 @@ fn run(arguments: &Arguments) -> Outcome<bool> {
     let faults = fault::all()?;
     let mut runs: Vec<Judged> = Vec::new();
     for configuration in &arguments.configurations {
-        let (listener, url) = host::front()?;
-        let serving = host::start(arguments.host, *configuration, &url)?;
-        let desk = format!("http://{}", serving.address);
-        let cast = cast(&desk, host::OPERATOR)?;
-        proxy::start(listener, serving.address, cast.client.clone());
+        let serving = host::start(arguments.host, *configuration)?;
+        let (url, cast) = (&serving.url, &serving.cast);
         let stop = Arc::new(AtomicBool::new(false));
         let member = Member::new(
-            Caller::new(&desk, Some(cast.member)),
-            Caller::new(&desk, Some(cast.client)),
+            Caller::new(url, Some(cast.member.clone())),
+            Caller::new(url, Some(cast.client.clone())),
         );
         let stopped = Arc::clone(&stop);
         let working = thread::spawn(move || member.work(&stopped));
@@ -110,7 +107,7 @@ fn run(arguments: &Arguments) -> Outcome<bool> {
             let reports = target_dir().join("conformance").join(title.join("-"));
             let _ = std::fs::remove_dir_all(&reports);
             let ran = kit.run(
-                &url,
+                url,
                 binding,
                 arguments.chosen.as_deref().or(configuration.chosen()),
                 &reports,

@@ -22,6 +22,9 @@ mod directory;
 #[path = "../../../support/hook.rs"]
 mod hook;
 mod kills;
+mod official;
+#[path = "../../../support/official.rs"]
+mod official_clients;
 mod party;
 mod push;
 #[path = "../../../support/reading.rs"]
