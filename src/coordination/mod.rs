@@ -130,7 +130,7 @@ pub fn scope_required(scope: Scope) -> Refusal {
         .with_fact("scope", scope.as_str())
 }
 
-/// The caller's idempotency key: 1 to 255 characters.
+/// The caller's idempotency key: 1 to 255 characters, none of them a control character.
 pub fn idempotency_key<'a>(
     body: &'a serde_json::Map<String, Value>,
     found: &mut Vec<Violation>,
@@ -138,11 +138,12 @@ pub fn idempotency_key<'a>(
     let value = body.get("idempotencyKey")?;
     let key = value
         .as_str()
-        .filter(|key| !key.is_empty() && key.chars().count() <= 255);
+        .filter(|key| !key.is_empty() && key.chars().count() <= 255)
+        .filter(|key| !key.chars().any(|c| c.is_ascii_control()));
     if key.is_none() {
         found.push(Violation {
             field: "idempotencyKey".to_owned(),
-            description: "expected a string of 1 to 255 characters".to_owned(),
+            description: "expected a string of 1 to 255 characters, without control characters".to_owned(),
         });
     }
     key

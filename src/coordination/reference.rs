@@ -96,6 +96,7 @@ pub fn schema(operation: &Operation) -> Map<String, Value> {
             "type": "string",
             "minLength": 1,
             "maxLength": 255,
+            "pattern": r"^[^\u0000-\u001F\u007F]*$",
             "description": "With the same key and parameters, a repeat is given the same answer and does nothing",
         });
         properties.insert("idempotencyKey".to_owned(), key);

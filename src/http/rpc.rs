@@ -5,7 +5,7 @@
 //! an array are a batch.
 
 use http::Request;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::read;
 use crate::extension::Method;
@@ -91,6 +91,10 @@ impl Call {
         let id = match envelope.shift_remove("id") {
             Some(Value::String(id)) if id.len() > ID_LIMIT => {
                 let rule = format!("expected at most {ID_LIMIT} bytes");
+                return Self::invalid(invalid_member("id", rule));
+            }
+            Some(Value::Number(id)) if !is_kept(&id) => {
+                let rule = "expected a string, or a number that is kept exactly";
                 return Self::invalid(invalid_member("id", rule));
             }
             id @ (None | Some(Value::Null | Value::Number(_) | Value::String(_))) => id,
@@ -194,6 +198,12 @@ fn envelope(id: &Value, name: &str, value: Value) -> Value {
     envelope.insert("id".to_owned(), id.clone());
     envelope.insert(name.to_owned(), value);
     Value::Object(envelope)
+}
+
+/// Whether a number goes back as it came: one beyond all integers may have lost digits when it was read.
+fn is_kept(number: &Number) -> bool {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    number.is_u64() || number.is_i64() || number.as_f64().is_some_and(|number| number.abs() < EXACT)
 }
 
 #[cfg(test)]

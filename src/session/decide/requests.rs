@@ -91,6 +91,9 @@ pub enum Action {
     },
 }
 
+/// Who can't have a request.
+const NO_CLIENT: &str = "expected a member of the session: a client takes no requests";
+
 fn answer(request: &Request) -> Answer {
     Answer::Object(json!({ "request": request }))
 }
@@ -155,8 +158,10 @@ impl<'s> Draft<'s> {
     }
 
     pub(super) fn create_request(&mut self, new: &NewRequest) -> Result<Answer, Refusal> {
-        for participant_id in &new.to {
-            self.taking_part(participant_id)?;
+        for (index, participant_id) in new.to.iter().enumerate() {
+            if self.taking_part(participant_id)?.role == Role::Client {
+                return Err(Refusal::invalid(format!("to[{index}]"), NO_CLIENT));
+            }
         }
         self.names_workstream(new.workstream_id.as_deref())?;
         let caller = self.caller().participant_id.clone();
@@ -335,8 +340,7 @@ impl<'s> Draft<'s> {
             },
             Action::Reassign { assignee, note } => {
                 if self.taking_part(assignee)?.role == Role::Client {
-                    let rule = "expected a member of the session: a client takes no requests";
-                    return Err(Refusal::invalid("assignee", rule));
+                    return Err(Refusal::invalid("assignee", NO_CLIENT));
                 }
                 RequestChange::Reassigned {
                     participant_id: assignee.clone(),

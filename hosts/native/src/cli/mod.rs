@@ -218,7 +218,10 @@ type Outcome = Result<Report, Failure>;
 /// Runs the command that the process was started with.
 #[must_use]
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(asked) => return misread(&asked),
+    };
     let json = cli.common.json;
     let outcome = match cli.command {
         Command::Serve(serve) => return ExitCode::from(serve.run(json)),
@@ -246,6 +249,17 @@ pub fn run() -> ExitCode {
         Command::Card(card) => card.run(&cli.common),
     };
     ExitCode::from(finish(outcome, json))
+}
+
+/// Shows help, or what is wrong with the command line: to a program as a document, if it asks for one anywhere.
+fn misread(asked: &clap::Error) -> ExitCode {
+    let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    if asked.use_stderr() && words.any(|word| word == "--json") {
+        let said = asked.to_string();
+        let why = said.trim().trim_start_matches("error: ").to_owned();
+        return ExitCode::from(finish(Err(Failure::Usage(why)), true));
+    }
+    asked.exit()
 }
 
 /// Prints what came of a command; answers its exit code.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
@@ -162,6 +162,11 @@ impl Unread {
 /// The body's first bytes, at most one more than `limit`, or `None` if the connection broke.
 async fn read_body(mut body: Incoming, limit: usize) -> Option<Vec<u8>> {
     let keep = limit.saturating_add(1);
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > limit.saturating_add(DROPPED) {
+        // Too long by its own word, whatever it says: nothing of it is waited for.
+        return Some(vec![0; keep]);
+    }
     let mut bytes = Vec::new();
     let mut dropped = 0_usize;
     while let Some(frame) = body.frame().await {
