@@ -295,7 +295,7 @@ impl Store for Staged<'_> {
 }
 
 #[test]
-fn seven_lost_races_are_won_at_last_and_after_eight_it_is_503_and_nothing_is_done() {
+fn lost_races_are_won_at_last_and_after_64_it_is_503_and_nothing_is_done() {
     let (world, conflicts, silent) = (World::new(), Cell::new(0), Cell::new(false));
     let (memory, tokens) = settled(&world, 1, 1);
     let staged = Staged {
@@ -306,11 +306,11 @@ fn seven_lost_races_are_won_at_last_and_after_eight_it_is_503_and_nothing_is_don
     };
     let host = Process::new(&world, staged);
     let send = |id: &str| block_on(host.send(&tokens.clients[0], id, &json!({})));
-    conflicts.set(7);
-    send("m-7").ok();
+    conflicts.set(63);
+    send("m-63").ok();
     let (commits, _) = log(&memory, &tokens.session);
-    conflicts.set(8);
-    let lost = send("m-8");
+    conflicts.set(64);
+    let lost = send("m-64");
     assert_eq!(
         (lost.status, lost.reason().as_str(), lost.retry_after),
         (503, "UNAVAILABLE", true),
@@ -318,7 +318,7 @@ fn seven_lost_races_are_won_at_last_and_after_eight_it_is_503_and_nothing_is_don
         lost.text
     );
     assert_eq!(log(&memory, &tokens.session).0.len(), commits.len());
-    conflicts.set(8);
+    conflicts.set(64);
     let lost = block_on(host.coordinate(&tokens.members[0], "requests:create", &json!({"title": "t"})));
     assert_eq!(
         (
@@ -328,17 +328,17 @@ fn seven_lost_races_are_won_at_last_and_after_eight_it_is_503_and_nothing_is_don
         ),
         (503, json!(14), true)
     );
-    conflicts.set(8);
+    conflicts.set(64);
     let params =
-        json!({"message": {"messageId": "m-8", "role": "ROLE_USER", "parts": [{"text": "Please."}]}});
-    let envelope = json!({"jsonrpc": "2.0", "id": "m-8", "method": "SendMessage", "params": params});
+        json!({"message": {"messageId": "m-64", "role": "ROLE_USER", "parts": [{"text": "Please."}]}});
+    let envelope = json!({"jsonrpc": "2.0", "id": "m-64", "method": "SendMessage", "params": params});
     let lost = block_on(host.call("POST", "/rpc", &tokens.clients[0], WORK, &envelope));
     let body = lost.body();
     assert_eq!(
         (lost.status, &body["id"], &body["error"]["code"], lost.retry_after),
-        (503, &json!("m-8"), &json!(-32603), true)
+        (503, &json!("m-64"), &json!(-32603), true)
     );
-    send("m-8").ok();
+    send("m-64").ok();
 }
 
 #[test]

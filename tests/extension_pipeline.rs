@@ -125,12 +125,13 @@ impl Leaving<'_> {
     where
         for<'a> Payload<'a>: From<&'a mut T>,
     {
-        self.active.run_response(&mut HookResponse {
+        let mut response = HookResponse {
             method: self.method,
             now: ARRIVED.plus_seconds(1),
             params: self.params,
             payload: (&mut object).into(),
-        });
+        };
+        self.active.run_response(&mut response).unwrap();
         let wire = serde_json::to_value(object).unwrap();
         ["task", "message", "statusUpdate", "artifactUpdate"]
             .iter()
@@ -202,10 +203,15 @@ impl Extension for Counter {
         Ok(())
     }
 
-    fn handle_response(&self, response: &mut HookResponse<'_>, activation: &mut Value) {
+    fn handle_response(
+        &self,
+        response: &mut HookResponse<'_>,
+        activation: &mut Value,
+    ) -> Result<(), Refusal> {
         response
             .payload
             .put_metadata(&self.0.uri, json!(count(activation)));
+        Ok(())
     }
 }
 
@@ -222,6 +228,23 @@ impl Extension for Guard {
     }
 }
 
+/// Cannot go on when there is something to answer.
+struct Stuck(AgentExtension);
+
+impl Extension for Stuck {
+    fn declaration(&self) -> &AgentExtension {
+        &self.0
+    }
+
+    fn handle_response(
+        &self,
+        _response: &mut HookResponse<'_>,
+        _activation: &mut Value,
+    ) -> Result<(), Refusal> {
+        Err(Refusal::internal())
+    }
+}
+
 /// Shows on an object what is on it already, so that the order of the response hooks shows.
 struct Mirror(AgentExtension);
 
@@ -230,17 +253,46 @@ impl Extension for Mirror {
         &self.0
     }
 
-    fn handle_response(&self, response: &mut HookResponse<'_>, _activation: &mut Value) {
+    fn handle_response(
+        &self,
+        response: &mut HookResponse<'_>,
+        _activation: &mut Value,
+    ) -> Result<(), Refusal> {
         let before: Vec<String> = response.payload.slots().metadata.keys().cloned().collect();
         response.payload.put_metadata(
             &self.0.uri,
             json!([before, response.method.name(), response.params]),
         );
+        Ok(())
     }
 }
 
 fn registry(builder: Builder) -> Registry {
     builder.build().unwrap()
+}
+
+#[test]
+fn a_response_hook_that_cannot_go_on_takes_the_answers_place_and_ends_the_chain() {
+    let registry = registry(
+        Registry::builder()
+            .with(Counter::new("urn:before"))
+            .with(Stuck(declared("urn:stuck")))
+            .with(Counter::new("urn:behind")),
+    );
+    let requested = ["urn:before", "urn:stuck", "urn:behind"].map(str::to_owned);
+    let mut active = registry
+        .negotiate(&requested, &arriving(Method::GetTask))
+        .unwrap();
+    let mut task = task("t-1");
+    let refused = active.run_response(&mut HookResponse {
+        method: Method::GetTask,
+        now: ARRIVED,
+        params: &json!({}),
+        payload: (&mut task).into(),
+    });
+    assert_eq!(refused, Err(Refusal::internal()));
+    assert_eq!(active.get("urn:before"), Some(&json!(1)));
+    assert_eq!(active.get("urn:behind"), Some(&json!(0)));
 }
 
 fn counting() -> Registry {

@@ -126,12 +126,15 @@ impl Courier {
                 continue;
             };
             let params = json!({ "id": task.task_id });
-            activations.run_response(&mut HookResponse {
+            let ran = activations.run_response(&mut HookResponse {
                 method: Method::SubscribeToTask,
                 now,
                 params: &params,
                 payload: Payload::from(&mut told),
             });
+            if ran.is_err() {
+                return Next::Nothing(Outcome::Failed);
+            }
             let echo = activations.echo();
             return match request(record, number, &told, echo.as_deref()) {
                 Some(request) => Next::Send(Box::new(request)),

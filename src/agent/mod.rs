@@ -288,15 +288,15 @@ impl Follow {
     /// Looks for the answer in the session as it stands at `now`.
     ///
     /// # Errors
-    /// When the task is no longer the caller's to see.
+    /// When the task is no longer the caller's to see, or an extension cannot go on.
     pub fn poll(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Result<Poll, Failed> {
         let value = match &self.goal {
-            Goal::Message(message) => self.direct((**message).clone(), now),
+            Goal::Message(message) => self.direct((**message).clone(), now)?,
             Goal::Received { mail_id } => {
                 let mail = session
                     .mail(mail_id)
                     .map(|mail| self.view(desk, session, now).received(mail));
-                self.direct(mail.unwrap_or_else(|| Message::agent(mail_id, "")), now)
+                self.direct(mail.unwrap_or_else(|| Message::agent(mail_id, "")), now)?
             }
             Goal::Task {
                 task_id,
@@ -316,11 +316,11 @@ impl Follow {
                 if self.method == Method::SendMessage
                     && let Some(message) = view.direct_answer(record)
                 {
-                    let answer = self.direct(message, now);
+                    let answer = self.direct(message, now)?;
                     return Ok(Poll::Ready(answer, self.activations.echo()));
                 }
                 let (wrapped, mut task) = (*wrapped, view.task(record, *shape));
-                self.respond((&mut task).into(), now);
+                self.respond((&mut task).into(), now)?;
                 if wrapped {
                     json!({ "task": task })
                 } else {
@@ -331,7 +331,7 @@ impl Follow {
                 let mut page = page.clone();
                 let mut tasks = page.tasks(&self.view(desk, session, now));
                 for task in &mut tasks {
-                    self.respond(task.into(), now);
+                    self.respond(task.into(), now)?;
                 }
                 page.answer(&tasks)
             }
@@ -353,19 +353,20 @@ impl Follow {
     }
 
     /// A message as the answer to a send.
-    fn direct(&mut self, mut message: Message, now: Timestamp) -> Value {
-        self.respond((&mut message).into(), now);
-        json!({ "message": message })
+    fn direct(&mut self, mut message: Message, now: Timestamp) -> Result<Value, Failed> {
+        self.respond((&mut message).into(), now)?;
+        Ok(json!({ "message": message }))
     }
 
-    fn respond(&mut self, payload: Payload<'_>, now: Timestamp) {
+    fn respond(&mut self, payload: Payload<'_>, now: Timestamp) -> Result<(), Failed> {
         let (method, params) = (self.method, &self.params);
-        self.activations.run_response(&mut HookResponse {
+        let ran = self.activations.run_response(&mut HookResponse {
             method,
             now,
             params,
             payload,
         });
+        ran.map_err(|refusal| self.fail(refusal))
     }
 
     fn fail(&self, refusal: Refusal) -> Failed {

@@ -78,10 +78,13 @@ impl Stream {
                 }
             }
             // An id that no event of this task has, or none that is kept, begins the stream anew: nothing is lost by it.
-            _ => vec![self.task(desk, session, now, &changes, shape)],
+            _ => self
+                .task(desk, session, now, &changes, shape)
+                .into_iter()
+                .collect(),
         };
         if events.is_empty() {
-            self.ended = session.standing(record, now).state.is_terminal();
+            self.ended |= session.standing(record, now).state.is_terminal();
             return if self.ended {
                 Next::End
             } else {
@@ -103,7 +106,7 @@ impl Stream {
         }
     }
 
-    /// The task as it stands, with all its changes so far.
+    /// The task as it stands, with all its changes so far; none where the stream ends instead.
     fn task(
         &mut self,
         desk: &Desk,
@@ -111,7 +114,7 @@ impl Stream {
         now: Timestamp,
         changes: &Changes<'_>,
         shape: Shape,
-    ) -> Event {
+    ) -> Option<Event> {
         let task = self.follow.view(desk, session, now).task(changes.record, shape);
         self.event(StreamResponse::Task(task), changes.count(), now)
     }
@@ -134,18 +137,23 @@ impl Stream {
                 Err(_) => break,
             };
             self.known = Some(number);
-            events.extend(update.map(|update| self.event(update, number, now)));
+            events.extend(update.and_then(|update| self.event(update, number, now)));
+            if self.ended {
+                break;
+            }
         }
         Ok(events)
     }
 
-    fn event(&mut self, mut update: StreamResponse, number: usize, now: Timestamp) -> Event {
+    /// An event, as the extensions leave it. Where one of them cannot go on the stream ends: its client may come back
+    /// and is told the same again.
+    fn event(&mut self, mut update: StreamResponse, number: usize, now: Timestamp) -> Option<Event> {
         self.known = Some(number);
-        self.follow.respond(Payload::from(&mut update), now);
-        Event {
+        self.ended = self.follow.respond(Payload::from(&mut update), now).is_err();
+        (!self.ended).then(|| Event {
             id: Some(number.to_string()),
             data: Some(json!(update)),
-        }
+        })
     }
 }
 

@@ -50,10 +50,13 @@ impl Activations {
     ///
     /// Called for each task of a list and each event of a stream, in the order they leave: a value that a hook
     /// changes is what the same extension gets with the next of them.
-    pub fn run_response(&mut self, response: &mut HookResponse<'_>) {
-        for Active { extension, value } in &mut self.active {
-            extension.handle_response(response, value);
-        }
+    ///
+    /// # Errors
+    /// The first refusal of a hook, which ends the chain and takes the object's place.
+    pub fn run_response(&mut self, response: &mut HookResponse<'_>) -> Result<(), Refusal> {
+        self.active
+            .iter_mut()
+            .try_for_each(|Active { extension, value }| extension.handle_response(response, value))
     }
 
     /// The active URIs in declaration order.

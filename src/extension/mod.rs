@@ -22,6 +22,7 @@
 //! use a2a_edge::extension::{
 //!     Extension, HasMetadata, HookResponse, Method, Registry, RequestContext, header,
 //! };
+//! use a2a_edge::refusal::Refusal;
 //! use a2a_edge::time::Timestamp;
 //! use serde_json::{Value, json};
 //!
@@ -32,8 +33,9 @@
 //!         &self.0
 //!     }
 //!
-//!     fn handle_response(&self, response: &mut HookResponse<'_>, _: &mut Value) {
+//!     fn handle_response(&self, response: &mut HookResponse<'_>, _: &mut Value) -> Result<(), Refusal> {
 //!         response.payload.put_metadata(&self.0.uri, json!("measure twice, cut once"));
+//!         Ok(())
 //!     }
 //! }
 //!
@@ -55,7 +57,7 @@
 //!     now: Timestamp::EPOCH,
 //!     params: &json!({}),
 //!     payload: (&mut answer).into(),
-//! });
+//! })?;
 //! assert_eq!(answer.metadata["https://example.com/ext/motto/v1"], "measure twice, cut once");
 //! assert_eq!(answer.extensions, ["https://example.com/ext/motto/v1"]);
 //! assert_eq!(active.echo().as_deref(), Some("https://example.com/ext/motto/v1"));
@@ -122,10 +124,18 @@ pub trait Extension: Send + Sync {
 
     /// Changes one task, message or event before it is encoded. By default nothing happens.
     ///
-    /// A request may have many: every task of a page and every event of a stream comes by, in order. There is no
-    /// error to return, because what the agent did is done.
-    fn handle_response(&self, response: &mut HookResponse<'_>, activation: &mut Value) {
+    /// A request may have many: every task of a page and every event of a stream comes by, in order.
+    ///
+    /// # Errors
+    /// A refusal takes the place of the answer, and ends a stream. What the agent did is done all the same, so this is for
+    /// an extension that cannot go on, never for what a client could mend.
+    fn handle_response(
+        &self,
+        response: &mut HookResponse<'_>,
+        activation: &mut Value,
+    ) -> Result<(), Refusal> {
         let _ = (response, activation);
+        Ok(())
     }
 
     /// The operations that it adds to those of the protocol; none by default.

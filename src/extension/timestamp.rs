@@ -107,10 +107,11 @@ impl Extension for TimestampExtension {
         Ok(())
     }
 
-    fn handle_response(&self, response: &mut HookResponse<'_>, stamp: &mut Value) {
+    fn handle_response(&self, response: &mut HookResponse<'_>, stamp: &mut Value) -> Result<(), Refusal> {
         let mut answered = stamp.clone();
         set(&mut answered, "answeredAt", json!(response.now));
         response.payload.put_metadata(URI, answered);
+        Ok(())
     }
 }
 
@@ -180,12 +181,13 @@ mod tests {
 
     fn answer(active: &mut Activations) -> Message {
         let mut answer = Message::agent("m-2", "done");
-        active.run_response(&mut HookResponse {
+        let mut response = HookResponse {
             method: Method::SendMessage,
             now: ARRIVED.plus_millis(250),
             params: &json!({}),
             payload: (&mut answer).into(),
-        });
+        };
+        active.run_response(&mut response).unwrap();
         answer
     }
 

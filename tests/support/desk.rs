@@ -156,12 +156,17 @@ impl Bench {
 
     /// The session as the store has it.
     pub fn state(&self) -> Session {
-        let log = pollster::block_on(self.host.store.history(&self.session, 0, usize::MAX)).unwrap();
         let mut session = Session::default();
-        for record in log {
-            assert!(session.apply(&serde_json::from_slice(&record.bytes).unwrap()));
+        for commit in self.log(&self.session) {
+            assert!(session.apply(&serde_json::from_slice(&commit).unwrap()));
         }
         session
+    }
+
+    /// The commits of a session, as the store has them.
+    pub fn log(&self, session: &str) -> Vec<Vec<u8>> {
+        let log = pollster::block_on(self.host.store.history(session, 0, usize::MAX)).unwrap();
+        log.into_iter().map(|record| record.bytes.to_vec()).collect()
     }
 
     /// The address of whoever holds a token.

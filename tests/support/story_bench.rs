@@ -20,6 +20,11 @@ impl StoryBench {
         let base = bench.desk.config().base_url.clone();
         Self { bench, base }
     }
+
+    /// The commits of a session, as the store has them.
+    pub fn log(&self, session: &str) -> Vec<Vec<u8>> {
+        self.bench.log(session)
+    }
 }
 
 /// A stream of a desk in this process: nothing happens but when it is read.

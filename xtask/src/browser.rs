@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::component::remapped_paths;
 use crate::files::{self, gzip_len, read};
-use crate::process::{self, cargo, root, target_dir};
+use crate::process::{self, cargo, module_dir, root, target_dir};
 use crate::{Failure, Outcome, bindgen, jco, npm, setup};
 
 /// How large the validators may be, module and scripts, in bytes with gzip: 120 KiB.
@@ -79,14 +79,20 @@ fn assemble(modules: &Path, draft: &Path) -> Outcome {
     files::write(&draft.join("LICENSE"), &read(&root().join("LICENSE"))?)
 }
 
-/// Compiles one module. Its file is copied away, for the next has the same name.
+/// Compiles one module.
 fn compile(module: &str) -> Outcome<PathBuf> {
     let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-browser"]);
     command.args(["--target", setup::UNKNOWN, "--profile", "browser"]);
     command.args(["--no-default-features", "--features", module]);
-    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", remapped_paths()))?;
-    let built = target_dir().join(setup::UNKNOWN).join("browser");
-    Ok(built.join("a2a_edge_browser.wasm"))
+    let place = module_dir(&format!("browser-{module}"));
+    command
+        .env("CARGO_TARGET_DIR", &place)
+        .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths());
+    process::run(&mut command)?;
+    Ok(place
+        .join(setup::UNKNOWN)
+        .join("browser")
+        .join("a2a_edge_browser.wasm"))
 }
 
 /// How many bytes each module takes with gzip, with the scripts that its entry loads.

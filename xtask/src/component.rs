@@ -4,22 +4,27 @@
 //! imports of WASI in whatever it builds.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::{env, fs};
 
 use wasmparser::BinaryReader;
 use wit_component::{ComponentEncoder, DecodedWasm};
 
 use crate::files::{gzip_len, read};
-use crate::process::{self, cargo, root, target_dir};
+use crate::process::{self, cargo, module_dir, root, target_dir};
 use crate::{Failure, Outcome, setup};
 
-/// A component, by the world of `wit/` that it exports.
+/// A component of one of the worlds of `wit/`.
 #[derive(Clone, Copy, Debug)]
 pub struct World {
     /// Its name in the target directory.
     pub file: &'static str,
     /// How large it may be, in bytes and uncompressed.
     pub max_size: usize,
+    /// Its crate.
+    package: &'static str,
+    /// Where it is built, by [`module_dir`].
+    place: &'static str,
     /// What its crate is built with.
     features: &'static [&'static str],
 }
@@ -28,6 +33,8 @@ pub struct World {
 pub const CORE: World = World {
     file: "a2a-edge.wasm",
     max_size: 2_048 * 1024,
+    package: "a2a-edge-component",
+    place: "components",
     features: &[],
 };
 
@@ -35,7 +42,27 @@ pub const CORE: World = World {
 pub const VALIDATORS: World = World {
     file: "a2a-edge-validators.wasm",
     max_size: 300 * 1024,
+    package: "a2a-edge-component",
+    place: "validators",
     features: &["--no-default-features"],
+};
+
+/// The world `extension`: the example of one. At most 160 KiB.
+pub const EXTENSION: World = World {
+    file: "a2a-edge-example-extension.wasm",
+    max_size: 160 * 1024,
+    package: "a2a-edge-example-extension",
+    place: "components",
+    features: &[],
+};
+
+/// The world `extension`: the one that tests of hosts load. At most 160 KiB.
+pub const TEST_EXTENSION: World = World {
+    file: "a2a-edge-test-extension.wasm",
+    max_size: 160 * 1024,
+    package: "a2a-edge-test-extension",
+    place: "components",
+    features: &[],
 };
 
 /// How many bytes stand before the first section.
@@ -53,7 +80,7 @@ pub fn run(arguments: &[String]) -> Outcome {
             "`component` takes no arguments, not `{argument}`"
         )));
     }
-    for world in [CORE, VALIDATORS] {
+    for world in [CORE, VALIDATORS, EXTENSION] {
         let path = build(world)?;
         let bytes = read(&path)?;
         println!(
@@ -66,15 +93,29 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Builds a component if it is not up to date, and returns its path in the target directory.
+/// What this process has built.
+static BUILT: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+
+/// Builds a component if it is not up to date, at most once in a process, and returns its path in the target directory.
 ///
 /// # Errors
 /// It does not compile, imports anything at all, or is larger than its world may be.
 pub fn build(world: World) -> Outcome<PathBuf> {
+    // Tests that ask for it at the same time wait for the first.
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = target_dir().join(world.file);
+    if !built.contains(&world.file) {
+        make(world, &path)?;
+        built.push(world.file);
+    }
+    Ok(path)
+}
+
+fn make(world: World, path: &Path) -> Outcome {
     let component = nameless(&wrap(&read(&compile(world)?)?)?)
         .map_err(|error| Failure::new(format!("cannot read the component: {error}")))?;
     check(world, &component)?;
-    put(&target_dir().join(world.file), &component)
+    put(path, &component).map(|_| ())
 }
 
 /// Puts bytes in their place if they are not there: renamed into it, so that nobody reads half of them.
@@ -95,18 +136,22 @@ fn compile(world: World) -> Outcome<PathBuf> {
         "build",
         "--quiet",
         "--package",
-        "a2a-edge-component",
+        world.package,
         "--target",
         setup::UNKNOWN,
         "--profile",
         "component",
     ]);
-    command.args(world.features);
-    process::run(command.env("CARGO_ENCODED_RUSTFLAGS", module_flags()))?;
-    Ok(target_dir()
+    let place = module_dir(world.place);
+    command
+        .args(world.features)
+        .env("CARGO_TARGET_DIR", &place)
+        .env("CARGO_ENCODED_RUSTFLAGS", module_flags());
+    process::run(&mut command)?;
+    Ok(place
         .join(setup::UNKNOWN)
         .join("component")
-        .join("a2a_edge_component.wasm"))
+        .join(format!("{}.wasm", world.package.replace('-', "_"))))
 }
 
 /// The flags of modules for wasm32-unknown-unknown.

@@ -11,6 +11,7 @@ pub mod conformance;
 pub mod deny;
 pub mod dev;
 mod files;
+pub mod fuzz;
 pub mod jco;
 pub mod npm;
 pub mod pip;
@@ -20,6 +21,7 @@ mod setup;
 pub mod spin;
 pub mod test;
 mod tools;
+pub mod wit;
 pub mod workers;
 
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use xtask::{Outcome, bench, browser, component, conformance, deny, dev, spin, test, workers};
+use xtask::{Outcome, bench, browser, component, conformance, deny, dev, fuzz, spin, test, wit, workers};
 
 struct Command {
     name: &'static str,
@@ -27,6 +27,11 @@ const COMMANDS: &[Command] = &[
         run: component::run,
     },
     Command {
+        name: "wit",
+        summary: "Holds the interfaces of wit/ to those last released; --keep keeps them as released.",
+        run: wit::run,
+    },
+    Command {
         name: "workers",
         summary: "Builds the Cloudflare host into build/, within its size budget; wrangler.toml deploys it.",
         run: workers::run,
@@ -45,6 +50,11 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         summary: "Prints how fast the core is, natively and as a component; with --spin, the Spin host; with --load, the native host beside other SDKs.",
         run: bench::run,
+    },
+    Command {
+        name: "fuzz",
+        summary: "Calls every function and the HTTP surface with what nobody should send, 10 minutes each or --minutes N; names choose some.",
+        run: fuzz::run,
     },
     Command {
         name: "conformance",

@@ -18,6 +18,12 @@ pub fn target_dir() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
+/// Where cargo builds modules: a crate that is built with several sets of features writes each under the same name, and in
+/// one directory each build would throw the other away.
+pub fn module_dir(name: &str) -> PathBuf {
+    target_dir().join("modules").join(name)
+}
+
 /// The cargo that runs this program. Its lock on the build directory is gone by the time that this program runs,
 /// so a cargo started here waits for nobody.
 pub fn cargo(arguments: &[&str]) -> Command {

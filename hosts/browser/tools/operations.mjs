@@ -34,7 +34,7 @@ function type(shape, indent) {
     case "flag":
       return "boolean";
     case "artifact":
-      return "Artifact";
+      return `Artifact${shape.or ? ` | ${type(shape.or, indent)}` : ""}`;
     case "list":
     case "set": {
       const entry = type(shape.of, indent);

@@ -5,6 +5,8 @@ pub mod cli;
 pub mod client;
 pub mod data;
 pub mod delivery;
+#[cfg(feature = "extensions")]
+pub mod extension;
 pub mod failure;
 pub mod host;
 pub mod outbound;

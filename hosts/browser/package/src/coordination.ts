@@ -25,8 +25,10 @@ export type Shape =
   | { type: "list" | "set"; maxItems: number; of: Shape }
   /** An object with these members. */
   | { type: "object"; params: Param[] }
-  /** True or false; a resource id; an A2A artifact. */
-  | { type: "flag" | "resource" | "artifact" };
+  /** An A2A artifact, or where it may be instead what this shape says. */
+  | { type: "artifact"; or?: Shape }
+  /** True or false; a resource id. */
+  | { type: "flag" | "resource" };
 
 /** A parameter of an operation. */
 export interface Param {

@@ -6,6 +6,8 @@ mod claims;
 mod decide;
 mod decisions;
 mod digest;
+#[cfg(feature = "extensions")]
+mod extensions;
 mod inbox;
 mod input;
 mod knowledge;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_edge::agent::card::{CardKey, Document};
-use a2a_edge::desk::Anonymous;
+use a2a_edge::desk::{self, Anonymous};
+use a2a_edge::extension::Builder;
 use a2a_edge::guard::Reach;
 use a2a_edge::serve::{Config, ConfigError, Desk};
 use clap::Args;
@@ -40,6 +41,7 @@ Examples:
   a2a-edge serve --listen 0.0.0.0:8420 --public-url https://desk.example.org --log json
   a2a-edge serve --card card.json --card-key key.pem --input-mode text/markdown
   a2a-edge serve --anonymous k7wq2m4xvb3n6zp5/p-4b1d
+  a2a-edge serve --extension brief.wasm=brief.json
   a2a-edge serve --limit participants=200 --limit open-requests=50000";
 
 /// The file of the store, in the data directory.
@@ -101,6 +103,9 @@ pub(super) struct Serve {
     /// Longest that a client may take to send a request, or pause between two, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
     read_timeout: u32,
+    #[cfg(feature = "extensions")]
+    #[command(flatten)]
+    extensions: super::extensions::Extensions,
     /// How much each session may hold, such as live-claims=500; once for each limit
     #[arg(long = "limit", value_name = "NAME=NUMBER")]
     limits: Vec<String>,
@@ -153,7 +158,8 @@ impl Serve {
                 "it names an address of this machine only: tell the one for others with --public-url",
             );
         }
-        let desk = Desk::new(self.config(&local, operator.clone())?).map_err(|error| bad_setting(&error))?;
+        let config = self.config(&local, operator.clone())?;
+        let desk = Desk::with(config, self.speaking(log)?).map_err(|error| bad_setting(&error))?;
         let native = Arc::new(Native::open(&directory.file(STORE_FILE), desk, log)?);
         self.check_anonymous(&native).await?;
         match directory.session()? {
@@ -238,6 +244,18 @@ impl Serve {
         })
     }
 
+    /// The extensions: those of the desk itself, then those of the command line.
+    fn speaking(&self, log: Log) -> Result<Builder, Failure> {
+        let built_in = desk::built_in();
+        #[cfg(feature = "extensions")]
+        return self.extensions.add_to(built_in, log);
+        #[cfg(not(feature = "extensions"))]
+        {
+            let _ = log;
+            Ok(built_in)
+        }
+    }
+
     /// How far push notifications reach.
     fn reach(&self) -> Option<Reach> {
         match (self.no_push, self.allow_local_webhooks) {
@@ -318,6 +336,7 @@ fn bad_setting(error: &ConfigError) -> Failure {
         "base_url" => "--public-url",
         "operator_token" => data::OPERATOR_TOKEN,
         "input_modes" => "--input-mode",
+        "extensions" => "--extension",
         _ => "--name, --description",
     };
     Failure::Usage(format!("{option}: {}", error.rule))
