@@ -4,6 +4,7 @@ pub mod settings;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,7 @@ use crate::agent::card::CardKey;
 use crate::agent::card::Document;
 use crate::coordination::{self, catalogue};
 use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
+use crate::exchange::Shown;
 use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
 use crate::guard::Reach;
@@ -158,6 +160,8 @@ pub struct Desk {
     pub(crate) config: Config,
     pub(crate) registry: Registry,
     pub(crate) operator: Option<SecretDigest>,
+    /// The card of no session, once somebody has asked for it.
+    pub(crate) shown: OnceLock<Shown>,
 }
 
 impl Desk {
@@ -212,6 +216,7 @@ impl Desk {
             config,
             registry,
             operator,
+            shown: OnceLock::new(),
         })
     }
 

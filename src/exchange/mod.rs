@@ -129,10 +129,31 @@ pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Respo
     }
 }
 
-/// The card, unless the one that the client kept still holds.
+/// The card, unless the one that the client kept still holds. That of no session is made once.
 fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Response<Vec<u8>> {
-    let whole = success(Form::Plain, &agent::card::card(desk, tenant), None);
-    Validators::of(whole.body(), desk.config.card_modified).answer(headers, KEEP_CARD, whole)
+    let shown = match tenant {
+        Some(_) => &Shown::card(desk, tenant),
+        None => desk.shown.get_or_init(|| Shown::card(desk, None)),
+    };
+    let Shown { whole, validators } = shown;
+    validators.answer(headers, KEEP_CARD, whole.clone())
+}
+
+/// A card as it is answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    whole: Response<Vec<u8>>,
+    validators: Validators,
+}
+
+impl Shown {
+    fn card(desk: &Desk, tenant: Option<&str>) -> Self {
+        let whole = success(Form::Plain, &agent::card::card(desk, tenant), None);
+        Self {
+            validators: Validators::of(whole.body(), desk.config.card_modified),
+            whole,
+        }
+    }
 }
 
 /// What is published, unless what the client kept still holds.

@@ -24,8 +24,9 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All of them, in the order of the table.
-    pub const ALL: [Self; 3] = [Self::Send, Self::Get, Self::Card];
+    /// All of them, in the order of the table. Sending comes last: a server that keeps so many tasks and no more would
+    /// forget those that are got.
+    pub const ALL: [Self; 3] = [Self::Get, Self::Card, Self::Send];
 
     /// Its column.
     #[must_use]
