@@ -235,6 +235,13 @@ fn limits(bench: &Bench, request: &str) -> Vec<Limit> {
             "acceptance[0]",
         ),
         limit(create, "idempotencyKey", chars(255), chars(256), "idempotencyKey"),
+        limit(
+            create,
+            "idempotencyKey",
+            json!("a b"),
+            json!("a\tb"),
+            "idempotencyKey",
+        ),
         limit(create, "idempotencyKey", json!("k"), json!(""), "idempotencyKey"),
         limit(
             create,

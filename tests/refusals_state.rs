@@ -246,6 +246,12 @@ fn records_that_are_not_there_are_404_with_their_reason() {
         fields(&bench.coordinate(&bench.owner, "requests:update", &body)),
         ["assignee"]
     );
+    let member = participant(&bench, &bench.member);
+    let body = json!({"title": "t", "to": [member, client]});
+    assert_eq!(
+        fields(&bench.coordinate(&bench.owner, "requests:create", &body)),
+        ["to[1]"]
+    );
     let body = json!({"requestId": request, "action": "reassign"});
     assert_eq!(
         fields(&bench.coordinate(&bench.owner, "requests:update", &body)),

@@ -261,6 +261,11 @@ mod tests {
                 json!(null),
             ),
             (
+                r#"{"jsonrpc":"2.0","id":18446744073709551616,"method":"ListTasks"}"#,
+                -32600,
+                json!(null),
+            ),
+            (
                 r#"{"jsonrpc":"2.0","id":true,"method":"ListTasks"}"#,
                 -32600,
                 json!(null),

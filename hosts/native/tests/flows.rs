@@ -10,7 +10,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Desk, Scratch};
+use support::{Desk, Scratch, binary, run};
 
 fn text(value: &Value, pointer: &str) -> String {
     let found = value.pointer(pointer).and_then(Value::as_str);
@@ -227,4 +227,20 @@ fn the_server_s_limits_are_the_sessions_and_a_wrong_one_is_named() {
         wrong.err.contains("--limit claims=7: expected NAME=NUMBER"),
         "{wrong:?}"
     );
+}
+
+#[test]
+fn a_command_line_that_is_wrong_is_a_document_to_a_program() {
+    for words in [
+        &["--json", "bogus"][..],
+        &["--json"],
+        &["requests", "claim", "--json"],
+        &["requests", "list", "--state", "bogus", "--json"],
+    ] {
+        let said = run(binary().args(words), "").ended(2).json();
+        assert_eq!(text(&said, "/error/status"), "USAGE", "{words:?}");
+        assert!(!text(&said, "/error/message").is_empty(), "{words:?}");
+    }
+    let asked = run(binary().args(["--json", "--help"]), "").ended(0);
+    assert!(asked.out.contains("Usage:"), "{}", asked.out);
 }

@@ -295,6 +295,16 @@ fn an_oversize_body_is_413() {
         assert!(over.starts_with("HTTP/1.1 413"), "{over}");
         assert!(over.contains(r#""code":413"#), "{over}");
     }
+    // One that says so itself is not waited for.
+    let mut client = connect(desk.address());
+    write!(
+        client,
+        "{head}\r\nHost: x\r\nConnection: close\r\nContent-Length: 99999999999\r\n\r\n"
+    )
+    .unwrap();
+    let mut over = String::new();
+    client.read_to_string(&mut over).unwrap();
+    assert!(over.starts_with("HTTP/1.1 413"), "{over}");
     desk.stop();
 }
 
