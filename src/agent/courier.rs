@@ -27,7 +27,7 @@ const VERSION: HeaderName = HeaderName::from_static("a2a-version");
 pub enum Next {
     /// To be sent; then [`taken`](Courier::taken) or, if it was not, [`landed`](Courier::landed).
     Send(Box<Request<Vec<u8>>>),
-    /// Nothing without this commit of the session's log: [`supply`](Courier::supply) it.
+    /// Nothing without these commits of the session's log: [`supply`](Courier::supply) them.
     Log(Span),
     /// Nothing more, for now or for ever.
     Nothing(Outcome),
@@ -41,8 +41,8 @@ pub struct Courier {
     known: Option<usize>,
     /// The number of the one that is on its way.
     sending: usize,
-    /// The commit that the next artifact is in.
-    commit: Option<Commit>,
+    /// Commits that the next artifacts are in.
+    commits: Vec<Commit>,
     /// Whether it was asked for.
     asked: bool,
 }
@@ -55,14 +55,14 @@ impl Courier {
             place,
             known: None,
             sending: 0,
-            commit: None,
+            commits: Vec::new(),
             asked: false,
         }
     }
 
-    /// The commit that [`Next::Log`] asked for.
+    /// The commits that [`Next::Log`] asked for.
     pub fn supply(&mut self, commits: Vec<Commit>) {
-        self.commit = commits.into_iter().next();
+        self.commits = commits;
     }
 
     /// The webhook has taken what was sent last.
@@ -110,7 +110,7 @@ impl Courier {
         let view = View::new(desk, session, &activations, now);
         let known = *self.known.get_or_insert(record.known);
         for (change, number) in changes.after(known) {
-            let told = match update(&view, task, change, self.commit.as_ref()) {
+            let told = match update(&view, task, change, &self.commits) {
                 Ok(told) => told,
                 // A log that lacks it.
                 Err(_) if self.asked => return Next::Nothing(Outcome::Failed),

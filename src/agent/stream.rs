@@ -24,8 +24,8 @@ pub struct Stream {
     follow: Follow,
     /// How many of the task's changes the client knows; none before it was shown the task.
     known: Option<usize>,
-    /// The commit that the next artifact is in.
-    commit: Option<Commit>,
+    /// Commits that the next artifacts are in.
+    commits: Vec<Commit>,
     ended: bool,
 }
 
@@ -37,7 +37,7 @@ impl Stream {
         Self {
             follow,
             known,
-            commit: None,
+            commits: Vec::new(),
             ended: false,
         }
     }
@@ -50,8 +50,8 @@ impl Stream {
 
     /// The commits that [`Next::Log`] asked for. A log that lacks them ends the stream: its client may come back.
     pub fn supply(&mut self, commits: Vec<Commit>) {
-        self.commit = commits.into_iter().next();
-        self.ended = self.commit.is_none();
+        self.ended = commits.is_empty();
+        self.commits = commits;
     }
 
     /// What comes next, with the session as it stands at `now`.
@@ -131,7 +131,7 @@ impl Stream {
         let mut events = Vec::new();
         for (change, number) in changes.after(known).take(BATCH) {
             let view = self.follow.view(desk, session, now);
-            let update = match update(&view, changes.record, change, self.commit.as_ref()) {
+            let update = match update(&view, changes.record, change, &self.commits) {
                 Ok(update) => update,
                 Err(span) if events.is_empty() => return Err(span),
                 Err(_) => break,
@@ -160,12 +160,12 @@ impl Stream {
 /// A change as those who follow the task are told of it; nothing of what shows no more.
 ///
 /// # Errors
-/// The commit of the log that it can't be told without, where it is another than the one at hand.
+/// The commits of the log that it and what follows can't be told without, where they are not at hand.
 pub(super) fn update(
     view: &View<'_>,
     record: &TaskRecord,
     change: &Change,
-    commit: Option<&Commit>,
+    commits: &[Commit],
 ) -> Result<Option<StreamResponse>, Span> {
     let handed_in = match change {
         Change::Status(standing) => {
@@ -173,11 +173,11 @@ pub(super) fn update(
             return Ok(Some(StreamResponse::StatusUpdate(update)));
         }
         Change::Answer => view.answer(record).map(|answer| (answer, Chunk::WHOLE)),
-        Change::Artifact(piece) => match commit {
-            Some(commit) if commit.seq == piece.seq => piece
+        Change::Artifact(piece) => match commits.iter().find(|commit| commit.seq == piece.seq) {
+            Some(commit) => piece
                 .within(commit)
                 .map(|(artifact, chunk)| (view.handed_in(artifact), chunk)),
-            _ => return Err(Cursor::event(piece.seq, piece.event).span(1)),
+            _ => return Err(Cursor::event(piece.seq, piece.event).span(BATCH)),
         },
     };
     Ok(handed_in.map(|(artifact, chunk)| {
