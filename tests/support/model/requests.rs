@@ -29,7 +29,11 @@ impl Model {
     }
 
     pub fn create_request(&mut self, who: usize, body: &Value) -> Answer {
-        self.all_taking_part(list(body, "to"))?;
+        for (index, id) in list(body, "to").iter().enumerate() {
+            if self.taking_part(id.as_str().unwrap())?.role == "client" {
+                return refused(&format!("INVALID_ARGUMENT to[{index}]"));
+            }
+        }
         self.named_workstream(body)?;
         let open = self.requests.iter().filter(|it| !self.is_closed(it));
         if open.count() >= OPEN_REQUESTS {
