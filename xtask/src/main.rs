@@ -58,7 +58,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "conformance",
-        summary: "Runs the A2A test kit of `--kit PATH` against `--host native` or `workers`, and prints what came of it.",
+        summary: "Runs the A2A test kit of `--kit PATH` against `--host native`, `workers` or `spin`, and prints what came of it.",
         run: conformance::run,
     },
     Command {

@@ -1,5 +1,6 @@
 //! The hosts, each started for a run with a state of its own.
 
+use std::fs;
 use std::future::pending;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -16,7 +17,7 @@ use a2a_edge_native::server::{Limits, Server};
 use a2a_edge_workers_tests::{Deployment, Platform, Running};
 use serde_json::Value;
 use tempfile::TempDir;
-use xtask::process::{cargo, run, target_dir};
+use xtask::process::{cargo, output, run, target_dir};
 
 use crate::caller::{Cast, cast, text};
 use crate::{Failure, Outcome};
@@ -30,6 +31,7 @@ pub const OPERATOR: &str = "operators-token-for-the-kit-no-secret";
 pub enum Host {
     Native,
     Workers,
+    Spin,
 }
 
 impl Host {
@@ -39,6 +41,7 @@ impl Host {
         match self {
             Self::Native => "native",
             Self::Workers => "workers",
+            Self::Spin => "spin",
         }
     }
 }
@@ -47,10 +50,10 @@ impl FromStr for Host {
     type Err = Failure;
 
     fn from_str(name: &str) -> Result<Self, Failure> {
-        let known = [Self::Native, Self::Workers]
+        let known = [Self::Native, Self::Workers, Self::Spin]
             .into_iter()
             .find(|host| host.name() == name);
-        known.ok_or_else(|| Failure::new(format!("--host {name}: expected native or workers")))
+        known.ok_or_else(|| Failure::new(format!("--host {name}: expected native, workers or spin")))
     }
 }
 
@@ -136,6 +139,7 @@ pub fn start(host: Host, configuration: Configuration) -> Outcome<Serving> {
         }
         (Host::Native, _) => native(configuration, anonymous, &state),
         (Host::Workers, _) => workers(configuration, anonymous, &state),
+        (Host::Spin, _) => spin(configuration, anonymous, &state),
     };
     // Nobody is anybody before there is a session: it is made by the same host without the setting.
     let first = begin(None)?;
@@ -270,5 +274,37 @@ fn workers(
     }
     let running = platform.start(&deployment, state.path());
     let running = running.map_err(|error| Failure::new(error.to_string()))?;
+    Ok((running.url().to_owned(), Kept::Running { _running: running }))
+}
+
+/// As in its own tests, by a program that serves the application as Spin does.
+fn spin(configuration: Configuration, anonymous: Option<&str>, state: &TempDir) -> Outcome<(String, Kept)> {
+    run(&mut cargo(&[
+        "build",
+        "--quiet",
+        "--package",
+        "a2a-edge-spin-tests",
+        "--bin",
+        "spin-like",
+    ]))?;
+    let program = target_dir()
+        .join("debug")
+        .join(format!("spin-like{}", std::env::consts::EXE_SUFFIX));
+    let folder = target_dir().join("conformance");
+    fs::create_dir_all(&folder)?;
+    let application = output(Command::new(&program).arg(folder));
+    let application = application.ok_or_else(|| Failure::new("the Spin application does not build"))?;
+    let mut command = Command::new(program);
+    command
+        .arg(application.trim())
+        .arg(format!("sqlite:{}", state.path().join("store.db").display()))
+        .arg(format!("operator_token={OPERATOR}"));
+    if let Some(anonymous) = anonymous {
+        command.arg(format!("anonymous={anonymous}"));
+    }
+    if configuration == Configuration::Bare {
+        command.arg("streams=off");
+    }
+    let running = Running::start(&mut command).map_err(Failure::new)?;
     Ok((running.url().to_owned(), Kept::Running { _running: running }))
 }

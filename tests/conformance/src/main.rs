@@ -14,7 +14,7 @@ use a2a_edge_conformance::report::{self, Judged};
 use a2a_edge_conformance::{Failure, Outcome, fault};
 use xtask::process::target_dir;
 
-const USAGE: &str = "Usage: cargo xtask conformance --kit PATH [--host native|workers] \
+const USAGE: &str = "Usage: cargo xtask conformance --kit PATH [--host native|workers|spin] \
                      [--configuration full|bare|required] [--binding http_json|jsonrpc] [-k EXPRESSION]
 
 PATH is a checkout of a2aproject/a2a-tck, branch 1.0-dev. Without a configuration or binding, all are run.";
@@ -82,7 +82,7 @@ fn read(mut words: impl Iterator<Item = String>) -> Outcome<Arguments> {
 fn configurations(host: Host) -> Vec<Configuration> {
     match host {
         Host::Native => vec![Configuration::Full, Configuration::Bare, Configuration::Required],
-        Host::Workers => vec![Configuration::Full, Configuration::Bare],
+        Host::Workers | Host::Spin => vec![Configuration::Full, Configuration::Bare],
     }
 }
 

@@ -83,6 +83,12 @@ impl Platform {
         Ok(Self { application })
     }
 
+    /// The file that it is compiled into.
+    #[must_use]
+    pub fn application(&self) -> &Path {
+        &self.application
+    }
+
     /// Starts it with a program that serves it, and waits until it listens.
     ///
     /// # Errors

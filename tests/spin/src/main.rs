@@ -1,4 +1,5 @@
 //! `spin-like <application> <store> [name=value]…`: serves the application, compiled before, and prints where.
+//! `spin-like <folder>`: compiles the application into a folder, and prints its path.
 //!
 //! The store is `memory`, `careless`, `sqlite:<path>` or `redis:<port>`. Of the names `instances`, `requests` and `at_once`
 //! are how instances are kept; the others are the application's variables.
@@ -8,6 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use a2a_edge_spin_tests::Platform;
 use a2a_edge_spin_tests::backend::{Backend, Careless, Memory, Redis, Sqlite};
 use a2a_edge_spin_tests::instance::Shared;
 use a2a_edge_spin_tests::serve::{Manners, Served};
@@ -19,8 +21,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let mut next = || arguments.next().ok_or("expected an application and a store");
-    let (application, store) = (next()?, next()?);
+    let application = arguments.next().ok_or("expected an application and a store")?;
+    let Some(store) = arguments.next() else {
+        let platform = Platform::prepare(Path::new(&application))?;
+        println!("{}", platform.application().display());
+        return Ok(());
+    };
     let mut manners = Manners {
         instances: 4,
         requests: 128,

@@ -16,8 +16,13 @@ mod claims;
 mod clients;
 #[path = "../../../support/desk.rs"]
 mod desk;
+#[path = "../../../support/hook.rs"]
+mod hook;
 mod kills;
 mod limits;
+mod official;
+#[path = "../../../support/official.rs"]
+mod official_clients;
 mod party;
 #[path = "../../../support/reading.rs"]
 mod reading;

@@ -11,6 +11,7 @@ fn plays(drive: fn(&Desk<'_>)) {
         url: party.running.url(),
         caller: &party.caller,
         session: &party.session,
+        pushes: true,
     });
 }
 
