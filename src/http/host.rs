@@ -56,8 +56,23 @@ pub fn failed(id: &str) -> Response<Vec<u8>> {
     refused("the server failed", "INTERNAL_ERROR", id)
 }
 
+/// The answer while the host can't reach what it needs to serve at all.
+#[must_use]
+pub fn unavailable(id: &str) -> Response<Vec<u8>> {
+    answered(
+        Code::Unavailable,
+        "the store can't be reached; try again",
+        "STORE_UNAVAILABLE",
+        id,
+    )
+}
+
 fn refused(message: &str, reason: &'static str, id: &str) -> Response<Vec<u8>> {
-    let refusal = Refusal::new(Code::Internal, message)
+    answered(Code::Internal, message, reason, id)
+}
+
+fn answered(code: Code, message: &str, reason: &'static str, id: &str) -> Response<Vec<u8>> {
+    let refusal = Refusal::new(code, message)
         .with_reason(DOMAIN, reason)
         .with_fact("requestId", id);
     let mut answer = failure(Form::Core, &refusal, None);

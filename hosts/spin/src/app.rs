@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::bell::PollingBell;
 use crate::component::{Component, Session};
 use crate::settings;
-use crate::store::SpinStore;
+use crate::store::{SpinStore, Unready};
 
 /// An instance that is ready to serve.
 pub struct App {
@@ -32,19 +32,17 @@ impl App {
     /// The instance, made ready by the first request.
     ///
     /// # Errors
-    /// What of the deployment is at fault, by its name.
-    pub async fn ready() -> Result<Rc<Self>, String> {
+    /// Why it can't serve yet.
+    pub async fn ready() -> Result<Rc<Self>, Unready> {
         let app = APP.with(Rc::clone);
         let ready = app.get_or_try_init(async || Self::open().await.map(Rc::new));
         ready.await.map(Rc::clone)
     }
 
-    async fn open() -> Result<Self, String> {
-        let desk = Component::open(&settings::document().await?)?;
-        let keys = SpinStore::open()
-            .await
-            .map_err(|why| format!("key_value_stores: {why}"))?;
-        let store = HeadSwap::new(keys);
+    async fn open() -> Result<Self, Unready> {
+        let settings = settings::document().await.map_err(Unready::Misconfigured)?;
+        let desk = Component::open(&settings).map_err(Unready::Misconfigured)?;
+        let store = HeadSwap::new(SpinStore::open().await?);
         Ok(Self {
             desk,
             bell: PollingBell::new(store.clone()),

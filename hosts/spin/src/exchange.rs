@@ -16,6 +16,7 @@ use spin_sdk::http::{Request, Response};
 use crate::app::App;
 use crate::component::Exchange;
 use crate::rousing::Roused;
+use crate::store::Unready;
 
 /// The body of an answer: all of it at once, or a piece at a time.
 pub type Body = Either<Full<Bytes>, StreamBody<Pieces>>;
@@ -29,9 +30,13 @@ pub async fn answer(request: Request) -> Response<Body> {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut response = match App::ready().await {
         Ok(app) => served(&app, request, &id).await,
-        Err(fault) => {
+        Err(Unready::Misconfigured(fault)) => {
             crate::log(&json!({"event": "settings", "id": id, "why": fault}));
             whole(host::misconfigured(&fault, &id))
+        }
+        Err(Unready::Unavailable(why)) => {
+            crate::log(&json!({"event": "failed", "id": id, "why": why}));
+            whole(host::unavailable(&id))
         }
     };
     if let Ok(value) = HeaderValue::from_str(&id) {

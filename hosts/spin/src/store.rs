@@ -18,6 +18,15 @@ const LABEL: &str = "default";
 /// Set once a store has been seen to keep the guarantee. No session has a key like it.
 const SEEN: &str = "a2a.guarantee";
 
+/// Why an instance can't serve yet.
+#[derive(Debug)]
+pub enum Unready {
+    /// What of the deployment is at fault, by its name.
+    Misconfigured(String),
+    /// The store can't be reached.
+    Unavailable(String),
+}
+
 /// The store, open as long as the instance lives.
 #[derive(Clone)]
 pub struct SpinStore(Rc<Open>);
@@ -32,26 +41,35 @@ impl SpinStore {
     ///
     /// # Errors
     /// It can't be opened, or does not keep it.
-    pub async fn open() -> Result<Self, String> {
-        let denied = |why: &dyn Display| format!("expected the store {LABEL:?} with compare-and-swap: {why}");
+    pub async fn open() -> Result<Self, Unready> {
+        let denied = |why: &dyn Display| {
+            let fault = format!("expected the store {LABEL:?} with compare-and-swap: {why}");
+            Unready::Misconfigured(format!("key_value_stores: {fault}"))
+        };
         let store = Store::open(LABEL).await.map_err(|why| denied(&why))?;
         let bucket = bucket::open(LABEL).map_err(|why| denied(&shown(why)))?;
         let open = Self(Rc::new(Open { store, bucket }));
-        open.keeps_the_guarantee().await.map_err(|why| denied(&why))?;
-        Ok(open)
+        match open.keeps_the_guarantee().await {
+            Ok(Ok(())) => Ok(open),
+            Ok(Err(why)) => Err(denied(&why)),
+            // It may keep it, for all that is known.
+            Err(why) => Err(Unready::Unavailable(why.to_string())),
+        }
     }
 
     /// Tries a swap that must not take place, and one that must.
-    async fn keeps_the_guarantee(&self) -> Result<(), String> {
-        let broken = |why: StoreError| why.to_string();
-        if self.get(SEEN).await.map_err(broken)?.is_some() {
-            return Ok(());
+    async fn keeps_the_guarantee(&self) -> Result<Result<(), String>, StoreError> {
+        if self.get(SEEN).await?.is_some() {
+            return Ok(Ok(()));
         }
         let key = format!("{SEEN}.{}", crate::hex(&crate::random::<8>()));
         let outcome = self.try_swaps(&key).await;
-        self.delete(&key).await.map_err(broken)?;
-        outcome.map_err(broken)??;
-        self.put(SEEN, b"1").await.map_err(broken)
+        self.delete(&key).await?;
+        let outcome = outcome?;
+        if outcome.is_ok() {
+            self.put(SEEN, b"1").await?;
+        }
+        Ok(outcome)
     }
 
     async fn try_swaps(&self, key: &str) -> Result<Result<(), String>, StoreError> {
