@@ -35,7 +35,7 @@ pub async fn answer(request: Request) -> Response<Body> {
             whole(host::misconfigured(&fault, &id))
         }
         Err(Unready::Unavailable(why)) => {
-            crate::log(&json!({"event": "failed", "id": id, "why": why}));
+            crate::log(&json!({"event": "store", "id": id, "why": why}));
             whole(host::unavailable(&id))
         }
     };
