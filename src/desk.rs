@@ -14,10 +14,10 @@ use crate::agent::card::CardKey;
 use crate::agent::card::Document;
 use crate::coordination::{self, catalogue};
 use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
-use crate::exchange::Shown;
 use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
 use crate::guard::Reach;
+use crate::http::conditional::Kept;
 use crate::session::SessionLimits;
 use crate::session::credential::{SecretDigest, is_session_id};
 use crate::time::Timestamp;
@@ -161,7 +161,7 @@ pub struct Desk {
     pub(crate) registry: Registry,
     pub(crate) operator: Option<SecretDigest>,
     /// The card of no session, once somebody has asked for it.
-    pub(crate) shown: OnceLock<Shown>,
+    pub(crate) card: OnceLock<Kept>,
 }
 
 impl Desk {
@@ -216,7 +216,7 @@ impl Desk {
             config,
             registry,
             operator,
-            shown: OnceLock::new(),
+            card: OnceLock::new(),
         })
     }
 

@@ -24,7 +24,7 @@ use crate::agent::{self, Failed};
 use crate::coordination::reference::Page;
 use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
-use crate::http::conditional::Validators;
+use crate::http::conditional::Kept;
 use crate::http::route::{NoRoute, Route, Target, route};
 use crate::http::rpc::{self, Call, Calls};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
@@ -131,28 +131,13 @@ pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Respo
 
 /// The card, unless the one that the client kept still holds. That of no session is made once.
 fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Response<Vec<u8>> {
-    let shown = match tenant {
-        Some(_) => &Shown::card(desk, tenant),
-        None => desk.shown.get_or_init(|| Shown::card(desk, None)),
-    };
-    let Shown { whole, validators } = shown;
-    validators.answer(headers, KEEP_CARD, whole.clone())
-}
-
-/// A card as it is answered.
-#[derive(Clone, Debug)]
-pub(crate) struct Shown {
-    whole: Response<Vec<u8>>,
-    validators: Validators,
-}
-
-impl Shown {
-    fn card(desk: &Desk, tenant: Option<&str>) -> Self {
+    let card = || {
         let whole = success(Form::Plain, &agent::card::card(desk, tenant), None);
-        Self {
-            validators: Validators::of(whole.body(), desk.config.card_modified),
-            whole,
-        }
+        Kept::new(whole, desk.config.card_modified)
+    };
+    match tenant {
+        Some(_) => card().answer(headers, KEEP_CARD),
+        None => desk.card.get_or_init(card).answer(headers, KEEP_CARD),
     }
 }
 
@@ -160,7 +145,7 @@ impl Shown {
 fn published(desk: &Desk, page: Page, headers: &HeaderMap) -> Response<Vec<u8>> {
     let mut whole = Response::new(page.text(&desk.config.base_url).into_bytes());
     answer::set(&mut whole, "content-type", page.media_type());
-    Validators::of(whole.body(), None).answer(headers, KEEP_CARD, whole)
+    Kept::new(whole, None).answer(headers, KEEP_CARD)
 }
 
 /// The same for a session that is another's and one that does not exist.

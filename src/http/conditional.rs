@@ -55,23 +55,42 @@ impl Validators {
             .filter_map(|value| value.to_str().ok())
             .any(|list| list.trim() == "*" || tags(list).any(|tag| tag == self.etag))
     }
+}
+
+/// An answer that clients may keep, made before anybody asks for it.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    whole: Response<Vec<u8>>,
+    validators: Validators,
+}
+
+impl Kept {
+    /// This answer, which last changed then, where that is known.
+    #[must_use]
+    pub fn new(whole: Response<Vec<u8>>, modified: Option<Timestamp>) -> Self {
+        Self {
+            validators: Validators::of(whole.body(), modified),
+            whole,
+        }
+    }
 
     /// The answer with its validators and for how long it may be kept, or 304 without a body where what the client
     /// kept still holds.
     #[must_use]
-    pub fn answer(&self, headers: &HeaderMap, keep: &str, whole: Response<Vec<u8>>) -> Response<Vec<u8>> {
-        let mut response = if self.hold(headers) {
+    pub fn answer(&self, headers: &HeaderMap, keep: &str) -> Response<Vec<u8>> {
+        let Self { whole, validators } = self;
+        let mut response = if validators.hold(headers) {
             let mut unchanged = Response::new(Vec::new());
             *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
             unchanged
         } else {
-            let mut whole = whole;
-            if let Some(modified) = self.modified {
+            let mut whole = whole.clone();
+            if let Some(modified) = validators.modified {
                 answer::set(&mut whole, "last-modified", &date::format(modified));
             }
             whole
         };
-        answer::set(&mut response, "etag", &self.etag);
+        answer::set(&mut response, "etag", &validators.etag);
         answer::set(&mut response, "cache-control", keep);
         response
     }
