@@ -267,11 +267,16 @@ impl Request {
                 Some(kept) => kept.clone_from(artifact),
                 None => self.artifacts.push(artifact.clone()),
             }
-            self.unfinished.retain(|unfinished| unfinished != id);
-            if !chunk.last {
-                self.unfinished.push(id.clone());
-            }
+            mark(&mut self.unfinished, id, chunk);
         }
+    }
+}
+
+/// Keeps which artifacts are unfinished, when a chunk of one comes.
+pub(super) fn mark(unfinished: &mut Vec<String>, artifact_id: &str, chunk: Chunk) {
+    unfinished.retain(|id| id != artifact_id);
+    if !chunk.last {
+        unfinished.push(artifact_id.to_owned());
     }
 }
 

@@ -11,7 +11,7 @@ use crate::session::credential::Role;
 use crate::session::event::Event;
 use crate::session::limits;
 use crate::session::participant::Participant;
-use crate::session::request::{Note, Request, RequestChange, RequestState, Stage};
+use crate::session::request::{Note, Request, RequestChange, RequestState, Stage, mark};
 use crate::session::task::{Mail, Origin, Skill, TaskRecord};
 
 /// Work for the participants of the session, with its fields within their limits.
@@ -385,20 +385,16 @@ impl<'s> Draft<'s> {
 
 /// Whether every chunk that is to go after others has some to go after.
 fn goes_on(request: &Request, handed_in: &[Handover]) -> Result<(), Refusal> {
-    let mut unfinished: Vec<&str> = request.unfinished.iter().map(String::as_str).collect();
+    let mut unfinished = request.unfinished.clone();
     for (index, Handover { artifact, chunk }) in handed_in.iter().enumerate() {
-        let id = artifact.artifact_id.as_str();
-        if chunk.append && !unfinished.contains(&id) {
+        if chunk.append && !unfinished.contains(&artifact.artifact_id) {
             let rule = "expected the id of an artifact whose last chunk has not come, as there is nothing to append to";
             return Err(Refusal::invalid(
                 format!("artifacts[{index}].artifact.artifactId"),
                 rule,
             ));
         }
-        unfinished.retain(|unfinished| *unfinished != id);
-        if !chunk.last {
-            unfinished.push(id);
-        }
+        mark(&mut unfinished, &artifact.artifact_id, *chunk);
     }
     Ok(())
 }
