@@ -14,7 +14,6 @@ mod bindings {
 mod objects;
 mod room;
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -33,8 +32,8 @@ use bindings::ExtensionPre;
 use bindings::exports::a2a_edge::core::hooks::{self, Guest, RefusalCode};
 use room::Room;
 
-/// How often the clock by which calls are ended moves on.
-const TICK: Duration = Duration::from_millis(5);
+/// How often the clock by which calls are ended moves on, in milliseconds.
+const TICK_MS: u64 = 5;
 
 /// What one call may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +80,7 @@ impl Loader {
             while let Some(engine) = clock.upgrade() {
                 engine.increment_epoch();
                 drop(engine);
-                thread::sleep(TICK);
+                thread::sleep(Duration::from_millis(TICK_MS));
             }
         };
         thread::Builder::new().name("extensions".to_owned()).spawn(tick)?;
@@ -161,13 +160,7 @@ impl Loaded {
         let mut store = Store::new(self.instances.engine(), Room::of_mib(memory));
         store.limiter(|room| room);
         // One tick more: the first may come at once.
-        let ticks = Duration::from_millis(millis.into()).div_duration_f64(TICK).ceil() + 1.0;
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "above nothing, and far below what u64 holds"
-        )]
-        store.set_epoch_deadline(ticks as u64);
+        store.set_epoch_deadline(u64::from(millis).div_ceil(TICK_MS).saturating_add(1));
         let outcome = elsewhere(|| {
             store.set_fuel(u64::from(instructions).saturating_mul(1_000_000))?;
             let instance = self.instances.instantiate(&mut store)?;
@@ -189,9 +182,7 @@ impl Loaded {
         let uri = &self.declaration.uri;
         let facts = [("uri", json!(uri)), ("hook", json!(hook)), ("why", json!(why))];
         self.log.event(Level::Error, "extension", &facts);
-        let mut message = String::new();
-        // A string takes whatever is written.
-        let _ = write!(message, "expected {hook} of extension {uri} to {expected}");
+        let message = format!("expected {hook} of extension {uri} to {expected}");
         Refusal::new(Code::Internal, message)
     }
 
