@@ -208,6 +208,14 @@ fn a_terminal_shows_the_session_as_it_stands() {
     assert!(terminal.shows("session.created"));
     say(&desk, "Half of it");
     assert!(terminal.shows("Half of it"));
+    // A server that is away for longer than a picture stands is waited for.
+    let (address, token) = (desk.address().to_owned(), desk.token("member").to_owned());
+    desk.stop();
+    thread::sleep(Duration::from_secs(6));
+    let desk = Desk::start_at(&address, &scratch.data(), &["--quiet"]);
+    desk.run(&token, &["status", "announce", "All of it"], "")
+        .ended(0);
+    assert!(terminal.shows("All of it"));
     child.kill().unwrap();
     child.wait().unwrap();
 }

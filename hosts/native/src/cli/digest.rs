@@ -4,7 +4,7 @@ use a2a_edge::coordination::{PATH, URI};
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::{Common, Outcome, Report, put, show, watch};
+use super::{Common, Outcome, Report, put, show};
 use crate::text::{columns, facts};
 
 const EXAMPLES: &str = "\
@@ -114,24 +114,16 @@ pub(super) fn standing(answer: &Value, most: usize) -> String {
             row.extend(words.map(|words| format!("> {}", show::brief(entry, words))));
             row
         };
-        let (older, newest) = newest(show::list(digest, section), most);
+        let (older, newest) = show::newest(show::list(digest, section), most);
         let rows: Vec<Vec<String>> = newest.into_iter().map(row).collect();
         let cut = older || show::list(digest, "more").any(|cut| cut == section);
         text.push_str(&listed(name, cut, &columns(&rows)));
     }
-    let (older, newest) = newest(show::list(digest, "events"), most);
-    let events: Vec<String> = newest.into_iter().map(watch::told).collect();
+    let (older, newest) = show::newest(show::list(digest, "events"), most);
+    let events: Vec<String> = newest.into_iter().map(show::event).collect();
     let cut = older || digest.get("truncated").is_some();
     text.push_str(&listed("events", cut, &events.join("\n")));
     text
-}
-
-/// The last so many of a list, and whether there are others before them.
-pub(super) fn newest<'a>(list: impl Iterator<Item = &'a Value>, most: usize) -> (bool, Vec<&'a Value>) {
-    let mut all: Vec<&Value> = list.collect();
-    let older = all.len().saturating_sub(most);
-    all.drain(..older);
-    (older > 0, all)
 }
 
 /// A section under its name.

@@ -8,6 +8,7 @@ mod decisions;
 mod digest;
 #[cfg(feature = "extensions")]
 mod extensions;
+mod follow;
 mod inbox;
 mod input;
 mod knowledge;

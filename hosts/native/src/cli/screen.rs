@@ -1,16 +1,16 @@
 //! `watch` in a terminal: the session as it stands, drawn anew whenever something happens.
 
 use std::io::{self, IsTerminal as _};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use a2a_edge::coordination::PATH;
 use serde_json::{Value, json};
 use terminal_size::{Height, Width, terminal_size};
 
-use super::watch::{Heard, PATIENCE, REST, open, present, quiet, say};
-use super::{Outcome, digest};
+use super::follow::{self, Heard, quiet, say};
+use super::{Outcome, digest, show};
 use crate::client::Client;
 use crate::failure::Failure;
 
@@ -31,17 +31,26 @@ pub(super) fn is_there() -> bool {
 }
 
 /// Draws until nobody looks any more.
-pub(super) fn show(client: &Client) -> Outcome {
+pub(super) fn draw(client: &Client) -> Outcome {
     let (tell, told) = mpsc::channel();
     let listener = client.clone();
-    thread::spawn(move || listen(&listener, &tell));
-    loop {
-        let size = terminal_size().map_or(USUAL, |(Width(width), Height(height))| (width, height));
-        if say(&format!("{ANEW}{}", drawn(client, size)?))? == Heard::NoMore || wait(&told)? == Heard::NoMore
-        {
-            return Ok(quiet());
-        }
+    thread::spawn(move || {
+        let heard = follow::session(&listener, None, |_| {
+            let gone = tell.send(Ok(())).is_err();
+            Ok(if gone { Heard::NoMore } else { Heard::Yes })
+        });
+        // Whoever listens no more needs not know.
+        let _ = heard.or_else(|failure| tell.send(Err(failure)));
+    });
+    let mut picture = drawn(client)?;
+    while say(&format!("{ANEW}{picture}"))? == Heard::Yes && wait(&told)? == Heard::Yes {
+        picture = match drawn(client) {
+            // For how long a server may be away, whoever listens for events says.
+            Err(Failure::Unreachable { .. }) => picture,
+            drawn => drawn?,
+        };
     }
+    Ok(quiet())
 }
 
 /// Waits until there is something new to draw.
@@ -56,37 +65,9 @@ fn wait(told: &Receiver<Result<(), Failure>>) -> Result<Heard, Failure> {
     Ok(Heard::Yes)
 }
 
-/// Tells of every event of the session, until that is no use any more.
-fn listen(client: &Client, tell: &Sender<Result<(), Failure>>) {
-    let mut broken: Option<Instant> = None;
-    loop {
-        let heard = open(client, None).and_then(|mut events| {
-            broken = None;
-            while events.read()?.is_some() {
-                if tell.send(Ok(())).is_err() {
-                    return Ok(());
-                }
-            }
-            Ok(())
-        });
-        match heard {
-            Err(Failure::Unreachable { .. })
-                if broken.get_or_insert_with(Instant::now).elapsed() < PATIENCE => {}
-            Err(failure) => {
-                // Whoever listens no more needs not know.
-                let _ = tell.send(Err(failure));
-                return;
-            }
-            // What happened meanwhile is in what is drawn next.
-            Ok(()) if tell.send(Ok(())).is_err() => return,
-            Ok(()) => {}
-        }
-        thread::sleep(REST);
-    }
-}
-
-/// The session as it stands now, in so many columns and lines.
-fn drawn(client: &Client, size: (u16, u16)) -> Result<String, Failure> {
+/// The session as it stands now, for the terminal as it is now.
+fn drawn(client: &Client) -> Result<String, Failure> {
+    let size = terminal_size().map_or(USUAL, |(Width(width), Height(height))| (width, height));
     let there = client.post(&format!("/{PATH}/participants:list"), &json!({}))?;
     let digest = client.post(&format!("/{PATH}/digest:get"), &json!({ "maxItems": ENTRIES }))?;
     Ok(frame(&there, &digest, size))
@@ -95,9 +76,16 @@ fn drawn(client: &Client, size: (u16, u16)) -> Result<String, Failure> {
 /// Who is there and how the session stands, with as much of each section as there is room for.
 fn frame(there: &Value, digest: &Value, (width, height): (u16, u16)) -> String {
     let (width, height) = (usize::from(width), usize::from(height).max(1));
-    let whole = |most: usize| format!("{}\n{}", digest::standing(digest, most), present(there, most));
+    let whole = |most: usize| {
+        format!(
+            "{}\n{}",
+            digest::standing(digest, most),
+            show::present(there, most)
+        )
+    };
     let fits = |text: &String| text.lines().count() < height;
-    let most = (1..=ENTRIES)
+    // A section of more lines than there are never fits.
+    let most = (1..=ENTRIES.min(height))
         .rev()
         .map(whole)
         .find(fits)

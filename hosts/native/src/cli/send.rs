@@ -5,7 +5,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{Common, Outcome, Report, input, put, put_list, show, watch, word};
+use super::{Common, Outcome, Report, follow, input, put, put_list, show, word};
 use crate::failure::Failure;
 use crate::text::json_line;
 
@@ -119,7 +119,7 @@ impl Send {
         let stream = self.stream;
         let body = self.body(&extensions, input::piped)?;
         if stream {
-            return follow(common, extensions, &body);
+            return streamed(common, extensions, &body);
         }
         let answer = common
             .client()
@@ -193,20 +193,20 @@ impl Send {
 }
 
 /// Sends the message and prints what comes of it as it comes.
-fn follow(common: &Common, extensions: Vec<String>, body: &Value) -> Outcome {
+fn streamed(common: &Common, extensions: Vec<String>, body: &Value) -> Outcome {
     let client = common.client().activating(extensions);
     let mut events = client.stream("POST", "/message:stream", Some(body), None)?;
     while let Some(event) = events.read()? {
         let line = if common.json {
             json_line(&event)
         } else {
-            watch::of_task(&event)
+            show::of_task(&event)
         };
-        if watch::say(&format!("{line}\n"))? == watch::Heard::NoMore {
+        if follow::say(&format!("{line}\n"))? == follow::Heard::NoMore {
             break;
         }
     }
-    Ok(watch::quiet())
+    Ok(follow::quiet())
 }
 
 /// What can be done about a task that was just sent.

@@ -372,6 +372,82 @@ pub(super) fn words(holder: &Value, member: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// The last so many of a list, and whether there are others before them.
+pub(super) fn newest<'a>(list: impl Iterator<Item = &'a Value>, most: usize) -> (bool, Vec<&'a Value>) {
+    let mut all: Vec<&Value> = list.collect();
+    let older = all.len().saturating_sub(most);
+    all.drain(..older);
+    (older > 0, all)
+}
+
+/// Who takes part: the last `most` that were admitted.
+pub(super) fn present(answer: &Value, most: usize) -> String {
+    let (_, newest) = newest(list(answer, "participants"), most);
+    let rows: Vec<[String; 3]> = newest
+        .into_iter()
+        .map(|one| {
+            [
+                cell(one, "/participantId"),
+                cell(one, "/presence/state"),
+                cell(one, "/displayName"),
+            ]
+        })
+        .collect();
+    table(["PARTICIPANT", "PRESENCE", "NAME"], rows, "Nobody takes part.")
+}
+
+/// An event of the session, as a line: when, what, by whom, and what it is about.
+pub(super) fn event(event: &Value) -> String {
+    let about = [
+        "/data/claim/resourceId",
+        "/data/request/title",
+        "/data/status",
+        "/data/note",
+        "/data/displayName",
+        "/data/activity",
+        "/data/state",
+        "/data/requestId",
+        "/data/claimId",
+        "/data/taskId",
+    ];
+    let about = about.iter().find(|pointer| event.pointer(pointer).is_some());
+    let actor = match event.get("actor") {
+        Some(_) => cell(event, "/actor"),
+        None => "-".to_owned(),
+    };
+    [
+        cell(event, "/at"),
+        cell(event, "/eventId"),
+        cell(event, "/type"),
+        actor,
+        about.map(|pointer| brief(event, pointer)).unwrap_or_default(),
+    ]
+    .join("  ")
+}
+
+/// An event about a task, as a line.
+pub(super) fn of_task(event: &Value) -> String {
+    if let Some(task) = event.get("task") {
+        let id = cell(task, "/id");
+        return format!("task {id}: {}", status(task));
+    }
+    if let Some(update) = event.get("statusUpdate") {
+        return status(update);
+    }
+    if let Some(artifact) = event.pointer("/artifactUpdate/artifact") {
+        return format!("artifact {}", cell(artifact, "/artifactId"));
+    }
+    let message = event.get("message").unwrap_or(event);
+    quoted(&parts(message))
+}
+
+fn status(holder: &Value) -> String {
+    let state = state(holder, "/status/state");
+    let words = holder.pointer("/status/message/parts/0");
+    let words = words.map(|part| brief(part, "/text")).unwrap_or_default();
+    format!("{state}  {words}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -142,7 +142,12 @@ pub(crate) struct Desk {
 impl Desk {
     /// Starts a server on a data directory, with these further options.
     pub(crate) fn start(data: &str, options: &[&str]) -> Self {
-        let mut desk = Self::spawn(data, &[&["--json"], options].concat());
+        Self::start_at("127.0.0.1:0", data, options)
+    }
+
+    /// Starts it where another has listened.
+    pub(crate) fn start_at(address: &str, data: &str, options: &[&str]) -> Self {
+        let mut desk = Self::spawn(address, data, &[&["--json"], options].concat());
         let first = desk.line_with("");
         desk.welcome = serde_json::from_str(&first).unwrap_or_else(|error| panic!("{error}: {first}"));
         desk
@@ -150,13 +155,13 @@ impl Desk {
 
     /// Starts a server that speaks to people.
     pub(crate) fn start_for_people(data: &str) -> Self {
-        Self::spawn(data, &[])
+        Self::spawn("127.0.0.1:0", data, &[])
     }
 
-    fn spawn(data: &str, options: &[&str]) -> Self {
+    fn spawn(address: &str, data: &str, options: &[&str]) -> Self {
         let mut command = binary();
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--data", data])
+            .args(["serve", "--listen", address, "--data", data])
             .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
