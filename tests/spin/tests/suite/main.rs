@@ -20,6 +20,7 @@ mod desk;
 mod hook;
 mod kills;
 mod limits;
+#[path = "../../../support/official_suite.rs"]
 mod official;
 #[path = "../../../support/official.rs"]
 mod official_clients;

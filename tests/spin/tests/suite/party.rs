@@ -103,3 +103,11 @@ impl Party {
         }
     }
 }
+
+/// Whether this host sends push notifications.
+pub(crate) const PUSHES: bool = false;
+
+/// A deployment that the official clients are driven against.
+pub(crate) fn official() -> Party {
+    Party::new(&Deployment::on("memory"))
+}

@@ -22,6 +22,7 @@ mod directory;
 #[path = "../../../support/hook.rs"]
 mod hook;
 mod kills;
+#[path = "../../../support/official_suite.rs"]
 mod official;
 #[path = "../../../support/official.rs"]
 mod official_clients;

@@ -32,6 +32,7 @@ impl Party {
             place,
         }
     }
+
     /// Everything that was written about the calls so far. Lines reach the test later than answers do, but in order:
     /// the line of one more call is the last to arrive.
     pub(crate) fn lines(&self) -> Vec<String> {
@@ -40,4 +41,12 @@ impl Party {
         assert!(line.is_some(), "{:?}", self.running.lines());
         self.running.lines()
     }
+}
+
+/// Whether this host sends push notifications.
+pub(crate) const PUSHES: bool = true;
+
+/// A deployment that the official clients are driven against.
+pub(crate) fn official() -> Party {
+    Party::new(&Deployment::default().with("A2A_EDGE_PUSH", "local"))
 }

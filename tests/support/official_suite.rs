@@ -1,17 +1,15 @@
-//! The official clients of A2A against the Worker.
-
-use a2a_edge_workers_tests::Deployment;
+//! The official clients of A2A against a host of the suite that this is part of.
 
 use crate::official_clients::{Desk, in_javascript, in_python};
-use crate::party::Party;
+use crate::party::{PUSHES, official};
 
 fn plays(drive: fn(&Desk<'_>)) {
-    let party = Party::new(&Deployment::default().with("A2A_EDGE_PUSH", "local"));
+    let party = official();
     drive(&Desk {
         url: party.running.url(),
         caller: &party.caller,
         session: &party.session,
-        pushes: true,
+        pushes: PUSHES,
     });
 }
 
