@@ -3,7 +3,7 @@
 use std::fs;
 use std::future::pending;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 use std::sync::{Arc, mpsc};
@@ -164,18 +164,23 @@ fn scratch() -> Outcome<TempDir> {
     })
 }
 
-fn native(configuration: Configuration, anonymous: Option<&str>, state: &TempDir) -> Outcome<(String, Kept)> {
+/// Builds a program of the workspace, and tells where it is.
+fn built(package: &str, program: &str) -> Outcome<PathBuf> {
     run(&mut cargo(&[
         "build",
         "--quiet",
         "--package",
-        "a2a-edge-native",
+        package,
         "--bin",
-        "a2a-edge",
+        program,
     ]))?;
-    let binary = target_dir()
+    Ok(target_dir()
         .join("debug")
-        .join(format!("a2a-edge{}", std::env::consts::EXE_SUFFIX));
+        .join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
+}
+
+fn native(configuration: Configuration, anonymous: Option<&str>, state: &TempDir) -> Outcome<(String, Kept)> {
+    let binary = built("a2a-edge-native", "a2a-edge")?;
     let mut command = Command::new(binary);
     command
         .args(["serve", "--listen", "127.0.0.1:0", "--json", "--quiet"])
@@ -279,17 +284,7 @@ fn workers(
 
 /// As in its own tests, by a program that serves the application as Spin does.
 fn spin(configuration: Configuration, anonymous: Option<&str>, state: &TempDir) -> Outcome<(String, Kept)> {
-    run(&mut cargo(&[
-        "build",
-        "--quiet",
-        "--package",
-        "a2a-edge-spin-tests",
-        "--bin",
-        "spin-like",
-    ]))?;
-    let program = target_dir()
-        .join("debug")
-        .join(format!("spin-like{}", std::env::consts::EXE_SUFFIX));
+    let program = built("a2a-edge-spin-tests", "spin-like")?;
     let folder = target_dir().join("conformance");
     fs::create_dir_all(&folder)?;
     let application = output(Command::new(&program).arg(folder));
