@@ -83,7 +83,8 @@ fn serve(mut stream: TcpStream, tell: &mpsc::Sender<Notified>, answers: &Mutex<V
         let body = serde_json::from_slice(&body).unwrap();
         let status = answers.lock().unwrap().pop_front().unwrap_or("200 OK");
         let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nlocation: /elsewhere\r\n\r\nok");
-        if stream.write_all(answer.as_bytes()).is_err() || tell.send(Notified { head, body }).is_err() {
+        // Told before it is answered: what follows may come by another connection, and to another thread.
+        if tell.send(Notified { head, body }).is_err() || stream.write_all(answer.as_bytes()).is_err() {
             return;
         }
     }

@@ -76,7 +76,12 @@ fn a_webhook_is_told_at_once_and_again_when_it_fails_and_a_redirect_is_not_follo
     let again = webhook.next();
     assert_eq!(again.state(), "TASK_STATE_WORKING");
     assert!(again.head.starts_with("POST /hook?a=b "), "{}", again.head);
-    assert!(webhook.next().body["artifactUpdate"].is_object());
+    let artifact = webhook.next().body;
+    assert!(
+        artifact["artifactUpdate"].is_object(),
+        "{artifact} {:?}",
+        party.lines()
+    );
     assert_eq!(webhook.next().state(), "TASK_STATE_COMPLETED");
     for line in party.lines() {
         assert!(!line.contains("secret") && !line.contains("t-1"), "{line}");
