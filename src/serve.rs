@@ -8,6 +8,7 @@
 
 mod decider;
 mod line;
+mod notifier;
 mod outbox;
 pub mod place;
 mod sessions;
@@ -25,6 +26,7 @@ use crate::time::Timestamp;
 pub use crate::desk::{Config, ConfigError, Desk};
 pub use decider::{Asked, Beginning, Decider, Failure, Plan, State};
 use line::Flight;
+pub use notifier::{Due, Landing, Notifier};
 pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
 use sessions::{Absent, Seen, compact_behind, offer};
@@ -65,6 +67,11 @@ pub trait Host<S = Session> {
     fn due(&self, session_id: &str, at: Timestamp) -> impl Future<Output = ()> {
         let _ = (session_id, at);
         async {}
+    }
+    /// Hears before an answer leaves that was made from a session when a notification of it is next due, whether the
+    /// request changed anything or not: for a host that has no time of its own, and sends behind its requests.
+    fn reached(&self, session_id: &str, due: Timestamp) {
+        let _ = (session_id, due);
     }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
@@ -256,12 +263,16 @@ where
             }
         }
         let polled = desk.poll(exchange, seat.session(), host.now());
+        let due = seat.next_due();
         let (absent, seen) = seat.leave();
         if let Some(flight) = flight
             && !landed(host, absent.id(), flight).await?
         {
             seat = absent.refreshed(host).await?;
             continue;
+        }
+        if let Some(at) = due {
+            host.reached(absent.id(), at);
         }
         return follow(host, desk, exchange, end, (absent, seen), polled).await;
     }

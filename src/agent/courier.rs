@@ -72,9 +72,9 @@ impl Courier {
 
     /// What came of it all.
     #[must_use]
-    pub fn landed(self, outcome: Outcome) -> Landed {
+    pub fn landed(&self, outcome: Outcome) -> Landed {
         Landed {
-            place: self.place,
+            place: self.place.clone(),
             known: self.known.unwrap_or_default(),
             outcome,
         }

@@ -9,12 +9,10 @@ use std::task::{Context, Poll};
 
 use http::{Request, StatusCode};
 
-use super::sessions::Seat;
-use super::{ATTEMPTS, Host, history, landed};
-use crate::agent::courier::{Courier, Next};
-use crate::desk::Desk;
-use crate::session::push::{Landed, Outcome, Place, Then};
-use crate::session::{Commit, Event, Session};
+use super::notifier::{Due, Landing, Notifier};
+use super::{ATTEMPTS, Host, State, history, landed};
+use crate::agent::courier::Next;
+use crate::session::push::{Landed, Outcome, Place};
 use crate::store::{Bell as _, Store as _, StoreError};
 use crate::time::Timestamp;
 
@@ -54,16 +52,12 @@ pub struct Outlook {
 ///
 /// # Errors
 /// What the store says.
-pub async fn next_due<H: Host>(host: &H, session_id: &str) -> Result<Option<Timestamp>, StoreError> {
+pub async fn next_due<S: State, H: Host<S>>(
+    host: &H,
+    session_id: &str,
+) -> Result<Option<Timestamp>, StoreError> {
     let seat = host.sessions().seat(session_id).refreshed(host).await?;
     Ok(seat.next_due())
-}
-
-fn outlook(seat: &Seat) -> Outlook {
-    Outlook {
-        seq: seat.session().map_or(0, Session::seq),
-        due: seat.next_due(),
-    }
 }
 
 /// Sends what is due of a session until nothing more is: what comes to be due meanwhile, too. [`Host::due`] says when to
@@ -74,34 +68,43 @@ fn outlook(seat: &Seat) -> Outlook {
 ///
 /// # Errors
 /// What the store says; to be tried again in a while.
-pub async fn deliver<H: Host, O: Outbound>(
+pub async fn deliver<H, D, O>(
     host: &H,
-    desk: &Desk,
+    desk: &D,
     outbound: &O,
     session_id: &str,
-) -> Result<Outlook, StoreError> {
+) -> Result<Outlook, StoreError>
+where
+    D: Notifier,
+    H: Host<D::Session>,
+    O: Outbound,
+{
     let mut abreast = Abreast::default();
     loop {
         let seat = host.sessions().seat(session_id).refreshed(host);
         let seat = abreast.beside(seat).await?;
-        let (now, outlook) = (host.now(), outlook(&seat));
-        let places: Vec<Place> = match seat.session() {
-            Some(session) if desk.config().webhooks.is_some() && !host.is_closing() => {
-                abreast.room_for(session.pushes().due(now)).collect()
-            }
-            _ => Vec::new(),
+        let now = host.now();
+        let Due { places, later } = match seat.session() {
+            Some(session) => desk.due(session, now, abreast.most()),
+            None => Due::default(),
         };
-        let next = seat.session().and_then(|session| session.pushes().due_after(now));
+        let outlook = Outlook {
+            seq: seat.session().map_or(0, State::seq),
+            due: if places.is_empty() { later } else { seat.next_due() },
+        };
         drop(seat);
-        for place in places {
-            let flight = fly(host, desk, outbound, session_id, Courier::new(place.clone()));
-            abreast.flights.push((place, Box::pin(flight)));
+        if !host.is_closing() {
+            let places: Vec<Place> = abreast.room_for(places.into_iter()).collect();
+            for place in places {
+                let courier = desk.courier(&place);
+                let flight = fly(host, desk, outbound, session_id, courier);
+                abreast.flights.push((place, Box::pin(flight)));
+            }
         }
         if abreast.is_empty() {
-            let due = outlook.due.filter(|_| desk.config().webhooks.is_some());
-            return Ok(Outlook { due, ..outlook });
+            return Ok(outlook);
         }
-        let until = next.unwrap_or_else(|| now.plus_millis(LOOK_AGAIN_MS));
+        let until = later.unwrap_or_else(|| now.plus_millis(LOOK_AGAIN_MS));
         let news = async {
             // Nothing is begun any more, so no news is worth looking at.
             if host.is_closing() {
@@ -112,54 +115,66 @@ pub async fn deliver<H: Host, O: Outbound>(
         let came = abreast.land(news).await.into_iter();
         let came = came.collect::<Result<Vec<Landed>, StoreError>>()?;
         if !came.is_empty() {
-            abreast.beside(record(host, outbound, session_id, &came)).await?;
+            abreast.beside(record(host, desk, outbound, session_id, &came)).await?;
         }
     }
 }
 
 /// Sends the changes of one config, one behind the other, until one is not taken.
-async fn fly<H: Host, O: Outbound>(
+async fn fly<H, D, O>(
     host: &H,
-    desk: &Desk,
+    desk: &D,
     outbound: &O,
     session_id: &str,
-    mut courier: Courier,
-) -> Result<Landed, StoreError> {
+    mut courier: D::Courier,
+) -> Result<Landed, StoreError>
+where
+    D: Notifier,
+    H: Host<D::Session>,
+    O: Outbound,
+{
     let mut sent = 0;
     while sent < BATCH && !(sent > 0 && host.is_closing()) {
         // What was deleted or revoked meanwhile is not sent, and nothing that may be lost yet.
         let seat = host.sessions().seat(session_id).refreshed(host).await?;
-        let next = courier.next(desk, seat.session(), host.now());
+        let next = desk.next_change(&mut courier, seat.session(), host.now());
         seat.leave().1.settled().await?;
         match next {
             Next::Send(request) => match outbound.post(*request).await {
-                Ok(status) if status.is_success() => courier.taken(),
-                Ok(StatusCode::GONE) => return Ok(courier.landed(Outcome::Refused)),
-                Ok(_) | Err(_) => return Ok(courier.landed(Outcome::Failed)),
+                Ok(status) if status.is_success() => desk.taken(&mut courier),
+                Ok(StatusCode::GONE) => return Ok(desk.landed(&courier, Outcome::Refused)),
+                Ok(_) | Err(_) => return Ok(desk.landed(&courier, Outcome::Failed)),
             },
             Next::Log(span) => {
-                courier.supply(history(host, session_id, span).await?);
+                let commits = history(host, session_id, span).await?;
+                desk.supply_courier(&mut courier, commits);
                 continue;
             }
-            Next::Nothing(outcome) => return Ok(courier.landed(outcome)),
+            Next::Nothing(outcome) => return Ok(desk.landed(&courier, outcome)),
         }
         sent = sent.saturating_add(1);
     }
-    Ok(courier.landed(Outcome::Taken))
+    Ok(desk.landed(&courier, Outcome::Taken))
 }
 
 /// Records what came of sending.
-async fn record<H: Host, O: Outbound>(
+async fn record<H, D, O>(
     host: &H,
+    desk: &D,
     outbound: &O,
     session_id: &str,
     came: &[Landed],
-) -> Result<(), StoreError> {
+) -> Result<(), StoreError>
+where
+    D: Notifier,
+    H: Host<D::Session>,
+    O: Outbound,
+{
     for _ in 0..ATTEMPTS {
         let mut seat = host.sessions().seat(session_id).refreshed(host).await?;
         let session = seat.session();
-        let commit = session.and_then(|session| session.land(came, host.now(), host.entropy()));
-        let Some(commit) = commit else {
+        let landing = session.and_then(|session| desk.land(session, came, host.now(), host.entropy()));
+        let Some(Landing { commit, given_up }) = landing else {
             return Ok(());
         };
         let kept = if host.store().is_queue() {
@@ -170,28 +185,12 @@ async fn record<H: Host, O: Outbound>(
             seat.commit(host, &commit).await?
         };
         if kept {
-            given_up(&commit, came).for_each(|place| outbound.given_up(session_id, place));
+            given_up.iter().for_each(|place| outbound.given_up(session_id, place));
             return Ok(());
         }
     }
     let why = "others were quicker, again and again".to_owned();
     Err(StoreError::Unavailable(why))
-}
-
-/// The configs that a commit gives up.
-fn given_up<'a>(commit: &'a Commit, landed: &'a [Landed]) -> impl Iterator<Item = &'a Place> {
-    let ids = commit.events.iter().filter_map(|event| match event {
-        Event::PushFailed {
-            task_id,
-            config_id,
-            then: Then::GiveUp,
-        } => Some((task_id, config_id)),
-        _ => None,
-    });
-    ids.filter_map(|(task_id, config_id)| {
-        let mut places = landed.iter().map(|landed| &landed.place);
-        places.find(|place| place.task_id == *task_id && place.config_id == *config_id)
-    })
 }
 
 /// What is on its way at once, each to another webhook. Whoever waits for anything else does so beside it
@@ -215,6 +214,12 @@ impl<F: Future> Abreast<F> {
     /// Whether nothing is on its way, and nothing has landed.
     fn is_empty(&self) -> bool {
         self.flights.is_empty() && self.landed.is_empty()
+    }
+
+    /// How many places to look at, so that those that have room are among them.
+    fn most(&self) -> usize {
+        let away = self.flights.len().saturating_add(self.landed.len());
+        ABREAST.saturating_add(away)
     }
 
     /// Those of some places that are not on their way yet, and have room beside those that are. What has landed is away

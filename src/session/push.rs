@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::change::Change;
+use super::event::{Commit, Event};
 use super::task::TaskRecord;
 use crate::a2a::TaskPushNotificationConfig;
 use crate::time::Timestamp;
@@ -86,6 +87,24 @@ pub enum Then {
     RetryAt(Timestamp),
     /// Nothing more is sent.
     GiveUp,
+}
+
+/// The places to which nothing more is sent once what came of sending is recorded by this commit.
+#[must_use]
+pub fn given_up(commit: &Commit, landed: &[Landed]) -> Vec<Place> {
+    let ids = commit.events.iter().filter_map(|event| match event {
+        Event::PushFailed {
+            task_id,
+            config_id,
+            then: Then::GiveUp,
+        } => Some((task_id, config_id)),
+        _ => None,
+    });
+    let places = ids.filter_map(|(task_id, config_id)| {
+        let mut places = landed.iter().map(|landed| &landed.place);
+        places.find(|place| place.task_id == *task_id && place.config_id == *config_id)
+    });
+    places.cloned().collect()
 }
 
 /// The push notification configs of a session.

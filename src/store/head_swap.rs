@@ -130,7 +130,7 @@ impl<K: KeyValue> HeadSwap<K> {
     }
 
     /// The keys that a session's commits are kept under, the head's included. Any other key that begins like them
-    /// is waste, or belongs to an attempt under way.
+    /// is a lease, or waste, or belongs to an attempt under way.
     ///
     /// # Errors
     ///

@@ -13,6 +13,7 @@ mod faults;
 mod head;
 mod head_swap;
 mod kv;
+mod lease;
 mod memory;
 mod objects;
 
@@ -24,6 +25,7 @@ use crate::time::Timestamp;
 pub use faults::{Fault, Faulty};
 pub use head_swap::{HeadSwap, Limits};
 pub use kv::KeyValue;
+pub use lease::{LEASE_MS, Lease};
 pub use memory::Memory;
 
 /// One commit of a session as a store keeps it.

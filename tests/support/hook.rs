@@ -22,6 +22,14 @@ pub struct Notified {
 }
 
 impl Notified {
+    /// What is the same of every try of one change: its task and its number.
+    pub fn key(&self) -> (String, usize) {
+        let head = self.head.to_ascii_lowercase();
+        let (_, key) = head.split_once("idempotency-key: \"").unwrap();
+        let (task, number) = key.split('"').next().unwrap().rsplit_once('-').unwrap();
+        (task.to_owned(), number.parse().unwrap())
+    }
+
     pub fn state(&self) -> &str {
         self.body["statusUpdate"]["status"]["state"]
             .as_str()
@@ -29,7 +37,8 @@ impl Notified {
     }
 }
 
-/// A webhook on this machine, which answers with these statuses, and with 200 beyond them.
+/// A webhook on this machine, which answers with these statuses, and with 200 beyond them; where one is empty, not at
+/// all.
 pub struct Webhook {
     pub url: String,
     notified: mpsc::Receiver<Notified>,
@@ -61,6 +70,11 @@ impl Webhook {
         }
     }
 
+    /// What came and was not asked for yet.
+    pub fn rest(&self) -> Vec<Notified> {
+        self.notified.try_iter().collect()
+    }
+
     pub fn next(&self) -> Notified {
         self.notified.recv_timeout(PATIENCE).unwrap()
     }
@@ -84,7 +98,15 @@ fn serve(mut stream: TcpStream, tell: &mpsc::Sender<Notified>, answers: &Mutex<V
         let status = answers.lock().unwrap().pop_front().unwrap_or("200 OK");
         let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nlocation: /elsewhere\r\n\r\nok");
         // Told before it is answered: what follows may come by another connection, and to another thread.
-        if tell.send(Notified { head, body }).is_err() || stream.write_all(answer.as_bytes()).is_err() {
+        if tell.send(Notified { head, body }).is_err() {
+            return;
+        }
+        if status.is_empty() {
+            // Until whoever waits for the answer is gone.
+            let _ = reader.read_to_end(&mut Vec::new());
+            return;
+        }
+        if stream.write_all(answer.as_bytes()).is_err() {
             return;
         }
     }

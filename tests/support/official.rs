@@ -159,8 +159,6 @@ pub(crate) struct Desk<'a> {
     pub(crate) url: &'a str,
     pub(crate) caller: &'a Caller,
     pub(crate) session: &'a Session,
-    /// Whether it sends push notifications.
-    pub(crate) pushes: bool,
 }
 
 impl Desk<'_> {
@@ -376,24 +374,13 @@ fn sets_a_webhook(program: &mut Program, webhook: &Webhook, client: &str, task: 
     assert_eq!(program.refused(client, "get config", &one), "TaskNotFoundError");
 }
 
-/// A desk that sends no notifications takes no webhook.
-fn may_set_none(program: &mut Program, webhook: &Webhook, client: &str, task: &str) {
-    let config = json!({"taskId": task, "id": "hook", "url": webhook.url});
-    let refused = program.refused(client, "create config", &config);
-    assert_eq!(refused, "PushNotificationNotSupportedError");
-}
-
 fn plays(mut program: Program, desk: &Desk<'_>) {
     let webhook = Webhook::start();
     for binding in BINDINGS {
         let [rich, plain] = program.open(desk, binding);
         let task = follows_a_handoff(&mut program, desk, binding, &rich, &plain);
         reads_it(&mut program, &rich, &plain, &task);
-        if desk.pushes {
-            sets_a_webhook(&mut program, &webhook, &plain, &task);
-        } else {
-            may_set_none(&mut program, &webhook, &plain, &task);
-        }
+        sets_a_webhook(&mut program, &webhook, &plain, &task);
         asks(&mut program, desk, binding, &plain);
     }
 }

@@ -1,15 +1,14 @@
 //! The official clients of A2A against a host of the suite that this is part of.
 
 use crate::official_clients::{Desk, in_javascript, in_python};
-use crate::party::{PUSHES, official};
+use crate::party::with_webhooks;
 
 fn plays(drive: fn(&Desk<'_>)) {
-    let party = official();
+    let party = with_webhooks();
     drive(&Desk {
         url: party.running.url(),
         caller: &party.caller,
         session: &party.session,
-        pushes: PUSHES,
     });
 }
 

@@ -3,9 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use a2a_edge::agent::courier::{Courier, Next};
 use a2a_edge::desk::{Config, Desk};
 use a2a_edge::exchange::{Advance, Batch, Card, Creation, Exchange, Poll};
-use a2a_edge::serve::{Asked, Decider as _, Failure, Plan};
+use a2a_edge::serve::{Asked, Decider as _, Failure, Notifier as _, Plan};
+use a2a_edge::session::push::{Landed, Outcome, Place, given_up};
 use a2a_edge::session::{Commit, Session};
 use a2a_edge::time::Timestamp;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
@@ -19,6 +21,7 @@ impl wit::Guest for Core {
     type Creation = AtDesk<Creation>;
     type Exchange = AtDesk<OnItsWay>;
     type Batch = AtDesk<RefCell<Option<Batch>>>;
+    type Courier = AtDesk<RefCell<Courier>>;
     type Session = Kept;
 }
 
@@ -93,6 +96,23 @@ impl wit::GuestDesk for Rc<Desk> {
     fn blocking_limit(&self) -> u32 {
         self.config().blocking_limit_ms
     }
+
+    fn due(&self, session: wit::SessionBorrow<'_>, now: i64, most: u32) -> wit::Due {
+        let held: &Kept = session.get();
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let due = self
+            .as_ref()
+            .due(&held.0.borrow(), Timestamp::from_millis(now), most);
+        wit::Due {
+            places: due.places.into_iter().map(Into::into).collect(),
+            later: due.later.map(Timestamp::as_millis),
+        }
+    }
+
+    fn courier(&self, place: wit::Place) -> wit::Courier {
+        let courier = Courier::new(place.into());
+        wit::Courier::new(AtDesk::new(self, RefCell::new(courier)))
+    }
 }
 
 impl wit::GuestCard for AtDesk<Card> {
@@ -140,8 +160,7 @@ impl wit::GuestExchange for AtDesk<OnItsWay> {
     }
 
     fn supply(&self, commits: Vec<Vec<u8>>) -> Result<(), String> {
-        let commits: Result<Vec<Commit>, String> = commits.iter().map(|bytes| Commit::read(bytes)).collect();
-        self.asked.exchange.borrow_mut().supply(commits?);
+        self.asked.exchange.borrow_mut().supply(read(&commits)?);
         Ok(())
     }
 
@@ -169,6 +188,37 @@ impl wit::GuestBatch for AtDesk<RefCell<Option<Batch>>> {
     fn answer(&self) -> wit::Response {
         let answer = self.asked.borrow_mut().take().map(Batch::answer);
         outward(answer.unwrap_or_default())
+    }
+}
+
+impl wit::GuestCourier for AtDesk<RefCell<Courier>> {
+    fn next(&self, session: wit::SessionBorrow<'_>, now: i64) -> wit::Next {
+        let held: &Kept = session.get();
+        let session = held.0.borrow();
+        let mut courier = self.asked.borrow_mut();
+        match courier.next(&self.desk, Some(&session), Timestamp::from_millis(now)) {
+            Next::Send(request) => wit::Next::Send((*request).into()),
+            Next::Log(span) => wit::Next::Log(span.into()),
+            Next::Nothing(outcome) => wit::Next::Nothing(outcome.into()),
+        }
+    }
+
+    fn supply(&self, commits: Vec<Vec<u8>>) -> Result<(), String> {
+        self.asked.borrow_mut().supply(read(&commits)?);
+        Ok(())
+    }
+
+    fn taken(&self) {
+        self.asked.borrow_mut().taken();
+    }
+
+    fn landed(&self, outcome: wit::Outcome) -> wit::Landed {
+        let landed = self.asked.borrow().landed(outcome.into());
+        wit::Landed {
+            place: landed.place.into(),
+            known: u64::try_from(landed.known).unwrap_or(u64::MAX),
+            outcome,
+        }
     }
 }
 
@@ -240,6 +290,22 @@ impl wit::GuestSession for Kept {
             }
         }
     }
+
+    fn next_due(&self) -> Option<i64> {
+        let due = self.0.borrow().pushes().next_due();
+        due.map(Timestamp::as_millis)
+    }
+
+    fn land(&self, landed: Vec<wit::Landed>, now: i64, entropy: wit::Entropy) -> Option<wit::Landing> {
+        let landed: Vec<Landed> = landed.into_iter().map(Into::into).collect();
+        let (session, now) = (self.0.borrow(), Timestamp::from_millis(now));
+        let commit = session.land(&landed, now, bytes(entropy))?;
+        let given_up = given_up(&commit, &landed).into_iter();
+        Some(wit::Landing {
+            commit: wit::Commit::from(&commit),
+            given_up: given_up.map(Into::into).collect(),
+        })
+    }
 }
 
 impl From<Advance> for wit::View {
@@ -262,6 +328,67 @@ impl From<a2a_edge::session::event::Span> for wit::Span {
     }
 }
 
+impl From<Place> for wit::Place {
+    fn from(place: Place) -> Self {
+        Self {
+            task_id: place.task_id,
+            config_id: place.config_id,
+            set_by: place.set_by,
+        }
+    }
+}
+
+impl From<wit::Place> for Place {
+    fn from(place: wit::Place) -> Self {
+        Self {
+            task_id: place.task_id,
+            config_id: place.config_id,
+            set_by: place.set_by,
+        }
+    }
+}
+
+impl From<Outcome> for wit::Outcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Taken => Self::Taken,
+            Outcome::Failed => Self::Failed,
+            Outcome::Refused => Self::Refused,
+        }
+    }
+}
+
+impl From<wit::Outcome> for Outcome {
+    fn from(outcome: wit::Outcome) -> Self {
+        match outcome {
+            wit::Outcome::Taken => Self::Taken,
+            wit::Outcome::Failed => Self::Failed,
+            wit::Outcome::Refused => Self::Refused,
+        }
+    }
+}
+
+impl From<wit::Landed> for Landed {
+    fn from(landed: wit::Landed) -> Self {
+        Self {
+            place: landed.place.into(),
+            known: usize::try_from(landed.known).unwrap_or(usize::MAX),
+            outcome: landed.outcome.into(),
+        }
+    }
+}
+
+impl From<Request<Vec<u8>>> for wit::Notification {
+    fn from(request: Request<Vec<u8>>) -> Self {
+        let (head, body) = request.into_parts();
+        Self {
+            url: head.uri.to_string(),
+            headers: fields(&head.headers),
+            body,
+        }
+    }
+}
+
 impl From<&Commit> for wit::Commit {
     fn from(commit: &Commit) -> Self {
         Self {
@@ -270,6 +397,11 @@ impl From<&Commit> for wit::Commit {
             bytes: commit.to_bytes(),
         }
     }
+}
+
+/// Commits as they were kept.
+fn read(commits: &[Vec<u8>]) -> Result<Vec<Commit>, String> {
+    commits.iter().map(|bytes| Commit::read(bytes)).collect()
 }
 
 fn bytes((a, b, c, d): wit::Entropy) -> [u8; 32] {
@@ -314,12 +446,16 @@ fn put(headers: &mut HeaderMap, fields: Vec<(String, Vec<u8>)>) {
 
 fn outward(response: Response<Vec<u8>>) -> wit::Response {
     let (head, body) = response.into_parts();
-    let headers = head.headers.iter();
     wit::Response {
         status: head.status.as_u16(),
-        headers: headers
-            .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
-            .collect(),
+        headers: fields(&head.headers),
         body,
     }
+}
+
+fn fields(headers: &HeaderMap) -> Vec<wit::Field> {
+    let fields = headers.iter();
+    fields
+        .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
+        .collect()
 }

@@ -32,7 +32,6 @@ fn plays(drive: fn(&official::Desk<'_>)) {
         url: desk.url(),
         caller: &Caller::at(desk.url()),
         session: &session,
-        pushes: true,
     });
     desk.stop();
 }

@@ -1,11 +1,13 @@
 //! The core, as the component that is composed in: what the driver asks of it, in the terms of `wit/session.wit`.
 
+use a2a_edge::agent::courier::Next;
 use a2a_edge::exchange::{Advance, Poll};
-use a2a_edge::serve::{Asked, Beginning, Decider, Failure, Plan, State};
+use a2a_edge::serve::{Asked, Beginning, Decider, Due, Failure, Landing, Notifier, Plan, State};
 use a2a_edge::session::event::Span;
+use a2a_edge::session::push::{Landed, Outcome, Place};
 use a2a_edge::store::Record;
 use a2a_edge::time::Timestamp;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use serde_json::Value;
 
 #[allow(missing_docs, reason = "the glue is documented where it comes from, in wit/")]
@@ -84,9 +86,8 @@ impl State for Session {
         Self::apply(self, &commit.bytes)
     }
 
-    /// Nobody here would send them: an instance ends when it has nothing to do.
     fn next_due(&self) -> Option<Timestamp> {
-        None
+        Self::next_due(self).map(Timestamp::from_millis)
     }
 
     fn record(commit: &Record) -> Record {
@@ -218,9 +219,8 @@ impl Decider for Component {
     }
 
     fn supply(&self, exchange: &mut Exchange, commits: Vec<Record>) {
-        let commits: Vec<Vec<u8>> = commits.into_iter().map(|commit| commit.bytes).collect();
         // A log that can't be read is asked for again, and its reader told so then.
-        let _asked_again = exchange.inner.supply(&commits);
+        let _asked_again = exchange.inner.supply(&bytes(commits));
     }
 
     fn advance(&self, exchange: &mut Exchange, session: Option<&Session>, now: Timestamp) -> Advance {
@@ -235,6 +235,111 @@ impl Decider for Component {
     fn wait_no_longer(&self, exchange: &mut Exchange) {
         exchange.inner.wait_no_longer();
     }
+}
+
+impl Notifier for Component {
+    type Courier = wit::Courier;
+
+    fn due(&self, session: &Session, now: Timestamp, most: usize) -> Due {
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let due = self.desk.due(session, now.as_millis(), most);
+        Due {
+            places: due.places.into_iter().map(here).collect(),
+            later: due.later.map(Timestamp::from_millis),
+        }
+    }
+
+    fn courier(&self, place: &Place) -> wit::Courier {
+        self.desk.courier(&there(place))
+    }
+
+    fn next_change(&self, courier: &mut wit::Courier, session: Option<&Session>, now: Timestamp) -> Next {
+        match courier.next(self.existing(session), now.as_millis()) {
+            wit::Next::Send(notification) => match posted(notification) {
+                Some(request) => Next::Send(Box::new(request)),
+                None => Next::Nothing(Outcome::Refused),
+            },
+            wit::Next::Log(stretch) => Next::Log(span(stretch)),
+            wit::Next::Nothing(wit::Outcome::Taken) => Next::Nothing(Outcome::Taken),
+            wit::Next::Nothing(wit::Outcome::Failed) => Next::Nothing(Outcome::Failed),
+            wit::Next::Nothing(wit::Outcome::Refused) => Next::Nothing(Outcome::Refused),
+        }
+    }
+
+    fn supply_courier(&self, courier: &mut wit::Courier, commits: Vec<Record>) {
+        // As `supply`.
+        let _asked_again = courier.supply(&bytes(commits));
+    }
+
+    fn taken(&self, courier: &mut wit::Courier) {
+        courier.taken();
+    }
+
+    fn landed(&self, courier: &wit::Courier, outcome: Outcome) -> Landed {
+        let landed = courier.landed(came(outcome));
+        Landed {
+            place: here(landed.place),
+            known: usize::try_from(landed.known).unwrap_or(usize::MAX),
+            outcome,
+        }
+    }
+
+    fn land(
+        &self,
+        session: &Session,
+        landed: &[Landed],
+        now: Timestamp,
+        entropy: [u8; 32],
+    ) -> Option<Landing<Record>> {
+        let landed = landed.iter().map(|landed| wit::Landed {
+            place: there(&landed.place),
+            known: u64::try_from(landed.known).unwrap_or(u64::MAX),
+            outcome: came(landed.outcome),
+        });
+        let landed: Vec<wit::Landed> = landed.collect();
+        let landing = session.land(&landed, now.as_millis(), numbers(entropy))?;
+        Some(Landing {
+            commit: record(landing.commit),
+            given_up: landing.given_up.into_iter().map(here).collect(),
+        })
+    }
+}
+
+fn here(place: wit::Place) -> Place {
+    Place {
+        task_id: place.task_id,
+        config_id: place.config_id,
+        set_by: place.set_by,
+    }
+}
+
+fn there(place: &Place) -> wit::Place {
+    wit::Place {
+        task_id: place.task_id.clone(),
+        config_id: place.config_id.clone(),
+        set_by: place.set_by,
+    }
+}
+
+const fn came(outcome: Outcome) -> wit::Outcome {
+    match outcome {
+        Outcome::Taken => wit::Outcome::Taken,
+        Outcome::Failed => wit::Outcome::Failed,
+        Outcome::Refused => wit::Outcome::Refused,
+    }
+}
+
+/// A notification as it is posted.
+fn posted(notification: wit::Notification) -> Option<Request<Vec<u8>>> {
+    let mut request = Request::new(notification.body);
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = notification.url.parse().ok()?;
+    put(request.headers_mut(), notification.headers);
+    Some(request)
+}
+
+fn bytes(commits: Vec<Record>) -> Vec<Vec<u8>> {
+    commits.into_iter().map(|commit| commit.bytes).collect()
 }
 
 fn record(commit: wit::Commit) -> Record {
@@ -273,10 +378,14 @@ fn fields(headers: &HeaderMap) -> Vec<wit::Field> {
 fn inward(response: wit::Response) -> Response<Vec<u8>> {
     let mut inward = Response::new(response.body);
     *inward.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    for (name, value) in response.headers {
+    put(inward.headers_mut(), response.headers);
+    inward
+}
+
+fn put(headers: &mut HeaderMap, fields: Vec<wit::Field>) {
+    for (name, value) in fields {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_bytes(&value)) {
-            inward.headers_mut().append(name, value);
+            headers.append(name, value);
         }
     }
-    inward
 }

@@ -7,7 +7,9 @@
 mod app;
 mod bell;
 mod component;
+mod delivery;
 mod exchange;
+mod outbound;
 mod rousing;
 mod settings;
 mod store;

@@ -4,14 +4,22 @@ use a2a_edge::desk::settings::NAMES;
 use serde_json::{Map, Value};
 use spin_sdk::variables::{self, Error};
 
+/// Whether push notifications are offered; they are unless it is set.
+const PUSH: &str = "push";
+
+/// Whether notifications are sent with these settings.
+pub fn notifies(settings: &Value) -> bool {
+    settings.get(PUSH).is_none_or(|push| push != "off")
+}
+
 /// The settings that are set, as the component takes them.
 ///
 /// # Errors
 /// The first variable that can't be read, or the secret without which nothing is served.
 pub async fn document() -> Result<Value, String> {
     let mut settings = Map::new();
-    // Nobody here sends notifications while no request is there, so none are offered.
-    for name in NAMES.into_iter().filter(|name| *name != "push") {
+    settings.insert(PUSH.to_owned(), Value::from("on"));
+    for name in NAMES {
         match variables::get(name).await {
             Ok(text) if !text.is_empty() => {
                 settings.insert(name.to_owned(), Value::String(text));

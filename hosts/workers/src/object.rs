@@ -75,7 +75,7 @@ impl Place {
             serve::compact(self, &self.id).await.map_err(told)?;
         }
         let desk = settings::last_desk(env)?;
-        let sent = serve::deliver(self, &desk, &Webhooks, &self.id).await;
+        let sent = serve::deliver(self, desk.as_ref(), &Webhooks, &self.id).await;
         if let Some(at) = sent.map_err(told)?.due {
             self.alarm.ring_by(at).await;
         }

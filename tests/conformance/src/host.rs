@@ -298,7 +298,9 @@ fn spin(configuration: Configuration, anonymous: Option<&str>, state: &TempDir) 
         command.arg(format!("anonymous={anonymous}"));
     }
     if configuration == Configuration::Bare {
-        command.arg("streams=off");
+        command.args(["streams=off", "push=off"]);
+    } else {
+        command.args(["push=local", "schemes=http,https"]);
     }
     let running = Running::start(&mut command).map_err(Failure::new)?;
     Ok((running.url().to_owned(), Kept::Running { _running: running }))

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use wasmtime::component::{Accessor, HasSelf, Linker, Resource, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
-use wasmtime_wasi_http::{
-    RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
-};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 use crate::backend::{Backend, Swap};
+use crate::outbound::Outbound;
 
 #[allow(missing_docs, reason = "they are Spin's, and documented there")]
 mod bindings {
@@ -58,6 +57,8 @@ pub struct Shared {
     pub backend: Arc<dyn Backend>,
     /// The application's variables.
     pub variables: BTreeMap<String, String>,
+    /// What they may call.
+    pub outbound: Outbound,
 }
 
 /// An open store.
@@ -67,23 +68,6 @@ pub struct Opened;
 pub struct Comparison {
     key: String,
     swap: Box<dyn Swap>,
-}
-
-type Failure = wasmtime_wasi_http::Error;
-type Sending = Box<dyn Future<Output = Result<(), Failure>> + Send>;
-
-/// What an instance may call: nobody, as the manifest says.
-struct Outbound;
-
-impl WasiHttpHooks for Outbound {
-    fn send_request(
-        &mut self,
-        _: http::Request<WasiBody>,
-        _: Option<RequestOptions>,
-        _: Sending,
-    ) -> Box<dyn Future<Output = Result<(http::Response<WasiBody>, Sending), Failure>> + Send> {
-        Box::new(std::future::ready(Err(Failure::HttpRequestDenied)))
-    }
 }
 
 /// What an instance has of its host.
@@ -102,11 +86,11 @@ impl Lent {
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Self {
         Self {
+            outbound: shared.outbound.clone(),
             shared,
             table: ResourceTable::new(),
             wasi: WasiCtx::builder().inherit_stderr().build(),
             http: WasiHttpCtx::new(),
-            outbound: Outbound,
             swaps: 0,
         }
     }

@@ -3,6 +3,7 @@
 
 pub mod backend;
 pub mod instance;
+pub mod outbound;
 pub mod redis;
 pub mod serve;
 
@@ -43,12 +44,18 @@ impl Deployment {
         }
     }
 
-    /// With a variable set, or one of the manners of the host: `instances`, `requests`, `at_once`.
+    /// With a variable set, or one of the manners of the host: `instances`, `requests`, `at_once`, `schemes`.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.settings.retain(|(known, _)| known != name);
         self.settings.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// With webhooks on this machine, which only a manifest that was opened for them lets it call.
+    #[must_use]
+    pub fn with_local_webhooks(self) -> Self {
+        self.with("push", "local").with("schemes", "http,https")
     }
 
     /// Without a variable.

@@ -2,7 +2,8 @@
 //! `spin-like <folder>`: compiles the application into a folder, and prints its path.
 //!
 //! The store is `memory`, `careless`, `sqlite:<path>` or `redis:<port>`. Of the names `instances`, `requests` and `at_once`
-//! are how instances are kept; the others are the application's variables.
+//! are how instances are kept, and `schemes` those of the URLs that they may call, `https` as in the manifest unless it is
+//! given; the others are the application's variables.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use a2a_edge_spin_tests::Platform;
 use a2a_edge_spin_tests::backend::{Backend, Careless, Memory, Redis, Sqlite};
 use a2a_edge_spin_tests::instance::Shared;
+use a2a_edge_spin_tests::outbound::Outbound;
 use a2a_edge_spin_tests::serve::{Manners, Served};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,6 +34,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         requests: 128,
         at_once: 16,
     };
+    let mut outbound = Outbound(vec!["https".to_owned()]);
     let mut variables = BTreeMap::new();
     for argument in arguments {
         let (name, value) = argument.split_once('=').ok_or("expected name=value")?;
@@ -39,11 +42,16 @@ async fn run() -> Result<(), Box<dyn Error>> {
             "instances" => manners.instances = value.parse()?,
             "requests" => manners.requests = value.parse()?,
             "at_once" => manners.at_once = value.parse()?,
+            "schemes" => outbound = Outbound(value.split(',').map(str::to_owned).collect()),
             _ => drop(variables.insert(name.to_owned(), value.to_owned())),
         }
     }
     let backend = backend(&store)?;
-    let shared = Shared { backend, variables };
+    let shared = Shared {
+        backend,
+        variables,
+        outbound,
+    };
     let served = Served::open(Path::new(&application), shared, manners).await?;
     println!("{{\"event\":\"listen\",\"port\":{}}}", served.port);
     served.serve().await;

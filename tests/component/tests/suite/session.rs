@@ -7,7 +7,7 @@ use a2a_edge_component_tests::Instance;
 use a2a_edge_component_tests::exports::a2a_edge::core::session as wit;
 use a2a_edge_stories::{Chunks, Opened, Story, Target, directory, play};
 use http::{Request, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 use wasmtime::component::ResourceAny;
 
 use crate::desk::OPERATOR;
@@ -315,6 +315,180 @@ fn request(method: &str, target: &str, headers: &[(&str, &[u8])]) -> wit::Reques
             .collect(),
         body: Vec::new(),
     }
+}
+
+/// Calls the component as a host would, with JSON; the answer must be a success.
+fn called(host: &mut Host, target: &str, token: &str, body: &Value) -> Value {
+    let bearer = format!("Bearer {token}");
+    let headers: [(&str, &[u8]); 3] = [
+        ("authorization", bearer.as_bytes()),
+        ("a2a-version", b"1.0"),
+        ("content-type", b"application/json"),
+    ];
+    let asked = wit::Request {
+        body: body.to_string().into_bytes(),
+        ..request("POST", target, &headers)
+    };
+    let (answer, _) = host.answer(&asked);
+    let body = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!(answer.status, 200, "{body}");
+    body
+}
+
+/// A session with a task that a webhook is to be told of: the session's id, and the task's.
+fn with_a_webhook(host: &mut Host) -> (String, String) {
+    let created = called(host, "/operator/v1/sessions:create", OPERATOR, &json!({}));
+    let owner = created["token"].as_str().unwrap();
+    let client = json!({"displayName": "c", "role": "client", "kind": "agent"});
+    let added = called(host, "/operator/v1/participants:add", owner, &client);
+    let message = json!({
+        "message": {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": "?"}]},
+        "configuration": {"returnImmediately": true, "taskPushNotificationConfig": {
+            "id": "hook", "url": "https://client.example/hook?a=b", "token": "t-1",
+        }},
+    });
+    let sent = called(host, "/message:send", added["token"].as_str().unwrap(), &message);
+    let id = |value: &Value| value.as_str().unwrap().to_owned();
+    (id(&created["sessionId"]), id(&sent["task"]["id"]))
+}
+
+/// What is due of a session, and its first place.
+fn due(host: &mut Host, id: &str, most: u32) -> wit::Due {
+    let (session, now) = (host.session(id), host.now);
+    let calls = host.instance.core.a2a_edge_core_session();
+    calls
+        .desk()
+        .call_due(&mut host.instance.store, host.desk, session, now, most)
+        .unwrap()
+}
+
+fn next_due(host: &mut Host, id: &str) -> Option<i64> {
+    let session = host.session(id);
+    let calls = host.instance.core.a2a_edge_core_session();
+    calls
+        .session()
+        .call_next_due(&mut host.instance.store, session)
+        .unwrap()
+}
+
+/// Records what came of sending; the places that were given up by it.
+fn land(host: &mut Host, id: &str, landed: wit::Landed) -> Vec<wit::Place> {
+    let (session, now, entropy) = (host.session(id), host.now, host.entropy());
+    let calls = host.instance.core.a2a_edge_core_session();
+    let landing = calls
+        .session()
+        .call_land(&mut host.instance.store, session, &[landed], now, entropy)
+        .unwrap()
+        .unwrap();
+    host.keep(id, landing.commit);
+    landing.given_up
+}
+
+/// What a courier has next for its webhook.
+fn next(host: &mut Host, id: &str, courier: ResourceAny) -> wit::Next {
+    let (session, now) = (host.session(id), host.now);
+    let calls = host.instance.core.a2a_edge_core_session();
+    calls
+        .courier()
+        .call_next(&mut host.instance.store, courier, session, now)
+        .unwrap()
+}
+
+fn courier(host: &mut Host, place: &wit::Place) -> ResourceAny {
+    let calls = host.instance.core.a2a_edge_core_session();
+    let courier = calls
+        .desk()
+        .call_courier(&mut host.instance.store, host.desk, place);
+    courier.unwrap()
+}
+
+fn landed(host: &mut Host, courier: ResourceAny, outcome: wit::Outcome) -> wit::Landed {
+    let calls = host.instance.core.a2a_edge_core_session();
+    let landed = calls
+        .courier()
+        .call_landed(&mut host.instance.store, courier, outcome);
+    landed.unwrap()
+}
+
+#[test]
+fn what_is_due_is_taken_to_its_webhook_recorded_and_due_no_more() {
+    let mut host = Host::new(false);
+    let (id, task) = with_a_webhook(&mut host);
+    assert_eq!(due(&mut host, &id, 0).places.len(), 0);
+    let wit::Due { places, later } = due(&mut host, &id, 7);
+    let [place] = &places[..] else {
+        panic!("{places:?}");
+    };
+    assert_eq!((&place.task_id, &place.config_id[..], later), (&task, "hook", None));
+    assert_eq!(next_due(&mut host, &id), Some(host.now));
+    let courier = courier(&mut host, place);
+    let wit::Next::Send(notification) = next(&mut host, &id, courier) else {
+        panic!("nothing to send");
+    };
+    assert_eq!(notification.url, "https://client.example/hook?a=b");
+    let has = |name: &str, value: &str| {
+        let mut headers = notification.headers.iter();
+        headers.any(|(known, is)| known == name && is == value.as_bytes())
+    };
+    assert!(has("x-a2a-notification-token", "t-1") && has("content-type", "application/a2a+json"));
+    let body: Value = serde_json::from_slice(&notification.body).unwrap();
+    assert_eq!(body["statusUpdate"]["status"]["state"], "TASK_STATE_SUBMITTED");
+    let calls = host.instance.core.a2a_edge_core_session();
+    calls
+        .courier()
+        .call_taken(&mut host.instance.store, courier)
+        .unwrap();
+    let after = next(&mut host, &id, courier);
+    assert!(
+        matches!(after, wit::Next::Nothing(wit::Outcome::Taken)),
+        "{after:?}"
+    );
+    let landed = landed(&mut host, courier, wit::Outcome::Taken);
+    assert!(land(&mut host, &id, landed).is_empty());
+    assert_eq!(
+        (due(&mut host, &id, 7).places.len(), next_due(&mut host, &id)),
+        (0, None)
+    );
+}
+
+#[test]
+fn what_was_not_taken_is_due_later_and_what_never_will_be_is_given_up() {
+    let mut host = Host::new(true);
+    let (id, task) = with_a_webhook(&mut host);
+    let place = due(&mut host, &id, 1).places.remove(0);
+    let first = courier(&mut host, &place);
+    assert!(matches!(next(&mut host, &id, first), wit::Next::Send(_)));
+    let failed = landed(&mut host, first, wit::Outcome::Failed);
+    assert!(land(&mut host, &id, failed).is_empty());
+    let later = due(&mut host, &id, 1).later.unwrap();
+    assert!((5_000..=6_250).contains(&(later - host.now)), "{later}");
+    assert_eq!(next_due(&mut host, &id), Some(later));
+    host.now = later;
+    assert_eq!(due(&mut host, &id, 1).places.len(), 1);
+    let again = courier(&mut host, &place);
+    let refused = landed(&mut host, again, wit::Outcome::Refused);
+    let given_up = land(&mut host, &id, refused);
+    assert_eq!((given_up.len(), &given_up[0].task_id), (1, &task));
+    assert_eq!(next_due(&mut host, &id), None);
+}
+
+#[test]
+fn a_courier_to_nowhere_has_nothing_and_reads_no_garbage() {
+    let mut host = Host::new(false);
+    let (id, _) = with_a_webhook(&mut host);
+    let mut place = due(&mut host, &id, 1).places.remove(0);
+    place.set_by += 1;
+    let courier = courier(&mut host, &place);
+    let nothing = next(&mut host, &id, courier);
+    assert!(
+        matches!(nothing, wit::Next::Nothing(wit::Outcome::Taken)),
+        "{nothing:?}"
+    );
+    let calls = host.instance.core.a2a_edge_core_session();
+    let supplied = calls
+        .courier()
+        .call_supply(&mut host.instance.store, courier, &[b"{".to_vec()]);
+    assert!(supplied.unwrap().is_err());
 }
 
 #[test]

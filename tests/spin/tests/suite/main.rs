@@ -20,11 +20,14 @@ mod desk;
 mod hook;
 mod kills;
 mod limits;
+#[path = "../../../support/notifications.rs"]
+mod notifications;
 #[path = "../../../support/official_suite.rs"]
 mod official;
 #[path = "../../../support/official.rs"]
 mod official_clients;
 mod party;
+mod push;
 #[path = "../../../support/reading.rs"]
 mod reading;
 mod settings;

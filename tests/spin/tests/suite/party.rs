@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use a2a_edge_spin_tests::redis::Server;
 use a2a_edge_spin_tests::{Deployment, Platform};
 use a2a_edge_stories::server::{PATIENCE, Running};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::callers::{Caller, Session};
@@ -102,12 +103,27 @@ impl Party {
             caller,
         }
     }
+
+    /// Everything that was written about the calls so far, that of one more call included.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let last = self.caller.call("GET /nothing", "", &Value::Null);
+        let line = self.running.line_with(&["\"event\":\"request\"", &last.id]);
+        assert!(line.is_some(), "{:?}", self.running.lines());
+        self.running.lines()
+    }
 }
 
-/// Whether this host sends push notifications.
-pub(crate) const PUSHES: bool = false;
+/// What notifies webhooks on this machine, too.
+pub(crate) fn with_webhooks() -> Party {
+    Party::new(&Deployment::on("memory").with_local_webhooks())
+}
 
-/// A deployment that the official clients are driven against.
-pub(crate) fn official() -> Party {
+/// What notifies as it does unless it is told otherwise.
+pub(crate) fn as_it_is() -> Party {
     Party::new(&Deployment::on("memory"))
+}
+
+/// What notifies nobody.
+pub(crate) fn without_push() -> Party {
+    Party::new(&Deployment::on("memory").with("push", "off"))
 }

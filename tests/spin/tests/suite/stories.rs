@@ -6,27 +6,24 @@ use crate::callers::scratch;
 use crate::party::{Redis, sqlite, start};
 use crate::transcripts::same;
 
-/// The stories that speak of push notifications, which Spin has nothing to deliver with.
-const PUSH: [&str; 2] = ["the-card", "notifications-are-configured-by-the-client"];
-
 #[test]
 fn every_story_has_the_same_transcript_on_a_store_in_memory() {
-    same(&start(&Deployment::on("memory")), &PUSH);
+    same(&start(&Deployment::on("memory")));
 }
 
 #[test]
 fn every_story_has_the_same_transcript_on_sqlite() {
     let place = scratch();
-    same(&start(&sqlite(&place)), &PUSH);
+    same(&start(&sqlite(&place)));
 }
 
 #[test]
 fn every_story_has_the_same_transcript_on_redis() {
     let redis = Redis::start(scratch());
-    same(&start(&redis.deployment()), &PUSH);
+    same(&start(&redis.deployment()));
 }
 
 #[test]
 fn an_instance_for_each_request_changes_no_transcript() {
-    same(&start(&Deployment::on("memory").with("requests", "1")), &PUSH);
+    same(&start(&Deployment::on("memory").with("requests", "1")));
 }

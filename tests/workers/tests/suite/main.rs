@@ -22,6 +22,8 @@ mod directory;
 #[path = "../../../support/hook.rs"]
 mod hook;
 mod kills;
+#[path = "../../../support/notifications.rs"]
+mod notifications;
 #[path = "../../../support/official_suite.rs"]
 mod official;
 #[path = "../../../support/official.rs"]

@@ -43,10 +43,17 @@ impl Party {
     }
 }
 
-/// Whether this host sends push notifications.
-pub(crate) const PUSHES: bool = true;
-
-/// A deployment that the official clients are driven against.
-pub(crate) fn official() -> Party {
+/// What notifies webhooks on this machine, too.
+pub(crate) fn with_webhooks() -> Party {
     Party::new(&Deployment::default().with("A2A_EDGE_PUSH", "local"))
+}
+
+/// What notifies as it does unless it is told otherwise.
+pub(crate) fn as_it_is() -> Party {
+    Party::new(&Deployment::default())
+}
+
+/// What notifies nobody.
+pub(crate) fn without_push() -> Party {
+    Party::new(&Deployment::default().with("A2A_EDGE_PUSH", "off"))
 }

@@ -7,7 +7,7 @@ use crate::transcripts::same;
 
 fn same_transcripts(deployment: &Deployment) {
     let place = scratch();
-    same(&PLATFORM.start(deployment, place.path()).unwrap(), &[]);
+    same(&PLATFORM.start(deployment, place.path()).unwrap());
 }
 
 #[test]
