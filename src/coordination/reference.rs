@@ -42,8 +42,11 @@ impl Page {
             [page] if *page == RESOURCES => Some(Self::Resources),
             [page] if *page == SCHEMAS => Some(Self::Schemas),
             ["schemas", file] => {
-                let operation = catalogue::find(file.strip_suffix(".json")?)?;
-                Some(Self::Schema(operation.name))
+                // Hosts that find their way alone carry nothing of what is behind the operations.
+                let name = file.strip_suffix(".json")?;
+                let mut described = catalogue::DESCRIPTIONS.iter();
+                let described = described.find(|described| described.name == name)?;
+                Some(Self::Schema(described.name))
             }
             _ => None,
         }

@@ -115,7 +115,9 @@ where
         let came = abreast.land(news).await.into_iter();
         let came = came.collect::<Result<Vec<Landed>, StoreError>>()?;
         if !came.is_empty() {
-            abreast.beside(record(host, desk, outbound, session_id, &came)).await?;
+            abreast
+                .beside(record(host, desk, outbound, session_id, &came))
+                .await?;
         }
     }
 }
@@ -185,7 +187,9 @@ where
             seat.commit(host, &commit).await?
         };
         if kept {
-            given_up.iter().for_each(|place| outbound.given_up(session_id, place));
+            given_up
+                .iter()
+                .for_each(|place| outbound.given_up(session_id, place));
             return Ok(());
         }
     }

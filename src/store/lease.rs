@@ -45,7 +45,9 @@ impl Lease {
 /// Whether somebody holds a lease. One that lapses later than any taken now would comes of a clock that is wrong.
 fn is_held(value: &[u8], now: Timestamp) -> bool {
     let millis = value.split(|byte| *byte == b' ').next().unwrap_or_default();
-    let millis = std::str::from_utf8(millis).ok().and_then(|text| text.parse().ok());
+    let millis = std::str::from_utf8(millis)
+        .ok()
+        .and_then(|text| text.parse().ok());
     let most = now.plus_millis(LEASE_MS.saturating_mul(2));
     millis
         .map(Timestamp::from_millis)

@@ -46,7 +46,9 @@ async fn send(mut request: http::Request<WasiBody>) -> Answered {
     }
     let place = (authority.host().to_owned(), authority.port_u16().unwrap_or(80));
     let stream = timeout(PATIENCE, TcpStream::connect(place)).await;
-    let stream = stream.map_err(|_| Error::ConnectionTimeout)?.map_err(Error::Connect)?;
+    let stream = stream
+        .map_err(|_| Error::ConnectionTimeout)?
+        .map_err(Error::Connect)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let io = tokio::spawn(connection);
     let path = uri.path_and_query().map_or("/", |path| path.as_str());

@@ -419,7 +419,10 @@ fn what_is_due_is_taken_to_its_webhook_recorded_and_due_no_more() {
     let [place] = &places[..] else {
         panic!("{places:?}");
     };
-    assert_eq!((&place.task_id, &place.config_id[..], later), (&task, "hook", None));
+    assert_eq!(
+        (&place.task_id, &place.config_id[..], later),
+        (&task, "hook", None)
+    );
     assert_eq!(next_due(&mut host, &id), Some(host.now));
     let courier = courier(&mut host, place);
     let wit::Next::Send(notification) = next(&mut host, &id, courier) else {

@@ -40,9 +40,7 @@ fn open(caller: &Caller, session: &Session, number: usize, url: &str) -> String 
 
 fn step(caller: &Caller, session: &Session, request: &str, action: &str) {
     let body = json!({"requestId": request, "action": action, "note": "On it."});
-    caller
-        .coordinate(&session.member, "requests:update", &body)
-        .ok();
+    caller.coordinate(&session.member, "requests:update", &body).ok();
 }
 
 /// Four tasks at once, whose every change is told once and in order whatever instance was asked.
@@ -104,7 +102,9 @@ fn an_instance_for_each_request_tells_every_change_once_and_in_order() {
 
 #[test]
 fn what_was_not_taken_is_sent_again_without_another_request() {
-    let deployment = Deployment::on("memory").with("requests", "1").with_local_webhooks();
+    let deployment = Deployment::on("memory")
+        .with("requests", "1")
+        .with_local_webhooks();
     let party = Party::new(&deployment);
     let webhook = Webhook::start();
     let answers = ["503 Service Unavailable", "410 Gone"];
@@ -158,12 +158,17 @@ fn what_an_instance_was_killed_over_another_sends_once_the_lease_has_lapsed() {
 
 #[test]
 fn an_instance_makes_way_before_it_has_no_room_for_swaps() {
-    let deployment = Deployment::on("memory").with("instances", "1").with("requests", "100000");
+    let deployment = Deployment::on("memory")
+        .with("instances", "1")
+        .with("requests", "100000");
     let party = Party::new(&deployment.with_local_webhooks());
     let webhook = Webhook::start();
     ask(&party.caller, &party.session, &webhook.url);
     for number in 0..400 {
-        party.caller.send(&party.session.client, &format!("m-{number}")).ok();
+        party
+            .caller
+            .send(&party.session.client, &format!("m-{number}"))
+            .ok();
     }
     update(&party.caller, &party.session, "claim");
     let told = [webhook.next(), webhook.next()];
