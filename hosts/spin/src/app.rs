@@ -52,6 +52,11 @@ impl App {
         Ok(app)
     }
 
+    /// Whether something is due that a request still sees to.
+    pub fn is_soon(&self, due: Option<Timestamp>) -> bool {
+        due.is_some_and(|due| due <= self.now().plus_millis(delivery::AHEAD_MS))
+    }
+
     /// Has the platform bring no more requests here once there is little room left for swaps: the instance ends when it
     /// has done what it has, and another takes its place. Only ever as a request begins: whatever was brought before has
     /// begun by then, so that nothing waits here that never would.
@@ -106,7 +111,7 @@ impl Host<Session> for App {
 
     fn reached(&self, session_id: &str, due: Timestamp) {
         if self.notifies
-            && due <= self.now().plus_millis(delivery::AHEAD_MS)
+            && self.is_soon(Some(due))
             && let Some(own) = self.own.upgrade()
         {
             delivery::begin(&own, session_id);

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use a2a_edge::serve::{self, Host, Sessions};
-use a2a_edge::store::{Bell as _, HeadSwap, Lease, StoreError};
+use a2a_edge::store::{Bell as _, HeadSwap, LEASE_MS, Lease, StoreError};
 use a2a_edge::time::Timestamp;
 use futures_util::future::{Either, select};
 use spin_sdk::time::sleep;
@@ -35,6 +35,8 @@ const RENEW: Duration = Duration::from_secs(10);
 const FIRST: Duration = Duration::from_millis(50);
 /// And how long at most.
 const MOST: Duration = Duration::from_secs(1);
+/// How much longer than a lease is good for it is waited for, in milliseconds: for one more look.
+const BEYOND_MS: i64 = 2_000;
 
 /// The sessions that an instance sends the notifications of.
 #[derive(Default)]
@@ -76,13 +78,12 @@ pub fn begin(app: &Rc<App>, session_id: &str) {
 }
 
 async fn run(app: &Rc<App>, mark: Mark) -> Result<(), StoreError> {
-    let end = app.now().plus_millis(AHEAD_MS);
-    let Some(lease) = lease(app, &mark.session_id, end).await? else {
+    let Some(lease) = lease(app, &mark.session_id).await? else {
         return Ok(());
     };
     let turn = Turn {
         app,
-        end,
+        end: app.now().plus_millis(AHEAD_MS),
         lease: RefCell::new(lease),
         lost: Cell::new(false),
     };
@@ -98,9 +99,11 @@ async fn run(app: &Rc<App>, mark: Mark) -> Result<(), StoreError> {
     sent
 }
 
-/// The lease of a session, when it is free; none where nothing is due any more by then, or it is too late.
-async fn lease(app: &App, session_id: &str, end: Timestamp) -> Result<Option<Lease>, StoreError> {
+/// The lease of a session, when it is free; none where nothing is due any more by then. That of a holder who died is
+/// waited for until it lapses.
+async fn lease(app: &App, session_id: &str) -> Result<Option<Lease>, StoreError> {
     let holder = crate::hex(&crate::random::<8>());
+    let end = app.now().plus_millis(LEASE_MS).plus_millis(BEYOND_MS);
     let mut pause = FIRST;
     while app.now() < end && !app.keys.is_worn_out() {
         let lease = app.store().take_lease(session_id, &holder, app.now()).await?;
@@ -110,7 +113,7 @@ async fn lease(app: &App, session_id: &str, end: Timestamp) -> Result<Option<Lea
         // Its holder sends what was committed here, as long as it goes on.
         sleep(pause).await;
         pause = pause.saturating_mul(2).min(MOST);
-        if serve::next_due(app, session_id).await?.is_none_or(|at| at > end) {
+        if !app.is_soon(serve::next_due(app, session_id).await?) {
             break;
         }
     }
@@ -131,7 +134,7 @@ impl Turn<'_> {
         loop {
             let outlook = serve::deliver(self, &self.app.desk, &Webhooks, session_id).await?;
             let next = outlook.due.filter(|at| *at <= self.end);
-            let Some(at) = next.filter(|_| !self.is_closing() && !self.app.keys.is_worn()) else {
+            let Some(at) = next.filter(|_| !self.is_closing()) else {
                 return Ok(());
             };
             self.bell().wait(session_id, outlook.seq, at).await;

@@ -115,6 +115,7 @@ fn what_was_not_taken_is_sent_again_without_another_request() {
     let given_up = party.running.line_with(&["\"event\":\"webhook-given-up\""]);
     assert!(given_up.is_some(), "{:?}", party.lines());
     update(&party.caller, &party.session, "claim");
+    thread::sleep(Duration::from_millis(500));
     assert_eq!(webhook.rest().len(), 0);
 }
 
