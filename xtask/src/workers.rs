@@ -39,7 +39,7 @@ pub fn run(arguments: &[String]) -> Outcome {
 /// # Errors
 /// It does not compile, a tool cannot be installed, or it is larger than [`MAX_SIZE`].
 pub fn build() -> Outcome<PathBuf> {
-    let module = compile()?;
+    let module = compile("a2a-edge-workers")?;
     let modules = npm::install("hosts/workers/tools", "workers")?;
     // By process, so that two at a time do not meet.
     let draft = target_dir().join(format!("workers-{}", std::process::id()));
@@ -53,31 +53,38 @@ pub fn build() -> Outcome<PathBuf> {
     outcome.map(|()| place)
 }
 
-fn compile() -> Outcome<PathBuf> {
+/// Builds another package of the workspace as a module for the platform, and puts `glue.js` and `glue_bg.wasm` into a
+/// folder: for tests that need more of the platform than the host shows.
+///
+/// # Errors
+/// It does not compile.
+pub fn module(package: &str, place: &Path) -> Outcome {
+    glue(&compile(package)?, place)
+}
+
+fn compile(package: &str) -> Outcome<PathBuf> {
     setup::targets(&[setup::UNKNOWN])?;
-    let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-workers"]);
+    let mut command = cargo(&["build", "--quiet", "--package", package]);
     command.args(["--target", setup::UNKNOWN, "--profile", "worker"]);
     process::run(command.env("CARGO_ENCODED_RUSTFLAGS", module_flags()))?;
     Ok(target_dir()
         .join(setup::UNKNOWN)
         .join("worker")
-        .join("a2a_edge_workers.wasm"))
+        .join(format!("{}.wasm", package.replace('-', "_"))))
 }
 
-/// Writes the glue and the entry beside each other.
 fn glue(module: &Path, draft: &Path) -> Outcome {
     bindgen::glue("worker", module, draft, "glue")?;
     let path = draft.join("glue.js");
     let glue = String::from_utf8_lossy(&read(&path)?).into_owned();
     // Runtimes load a module by a plain import as well, and bundlers know no other.
-    files::write(&path, glue.replace("import source ", "import ").as_bytes())?;
-    files::write(
-        &draft.join("entry.js"),
-        &read(&root().join("hosts/workers/entry.js"))?,
-    )
+    files::write(&path, glue.replace("import source ", "import ").as_bytes())
 }
 
+/// Makes one file of the glue and the entry.
 fn bundle(modules: &Path, draft: &Path) -> Outcome {
+    let entry = read(&root().join("hosts/workers/entry.js"))?;
+    files::write(&draft.join("entry.js"), &entry)?;
     let mut esbuild = Command::new(npm::native_program(modules, "@esbuild", "", "esbuild")?);
     esbuild.args([
         "entry.js",
