@@ -39,11 +39,9 @@ pub fn run(arguments: &[String]) -> Outcome {
 /// # Errors
 /// It does not compile, a tool cannot be installed, or it is larger than [`MAX_SIZE`].
 pub fn build() -> Outcome<PathBuf> {
-    let module = compile("a2a-edge-workers")?;
-    let modules = npm::install("hosts/workers/tools", "workers")?;
     // By process, so that two at a time do not meet.
     let draft = target_dir().join(format!("workers-{}", std::process::id()));
-    let bundled = glue(&module, &draft).and_then(|()| bundle(&modules, &draft));
+    let bundled = module("a2a-edge-workers", &root().join("hosts/workers/entry.js"), &draft);
     let place = root().join("build");
     let outcome = bundled
         .and_then(|()| check(&draft))
@@ -53,13 +51,17 @@ pub fn build() -> Outcome<PathBuf> {
     outcome.map(|()| place)
 }
 
-/// Builds another package of the workspace as a module for the platform, and puts `glue.js` and `glue_bg.wasm` into a
-/// folder: for tests that need more of the platform than the host shows.
+/// Builds a package of the workspace as a module for the platform, and bundles it with its entry, which imports its glue
+/// as `./glue.js`: puts [`FILES`], and what they were made of, into a folder.
 ///
 /// # Errors
-/// It does not compile.
-pub fn module(package: &str, place: &Path) -> Outcome {
-    glue(&compile(package)?, place)
+/// It does not compile, or a tool cannot be installed.
+pub fn module(package: &str, entry: &Path, place: &Path) -> Outcome {
+    let module = compile(package)?;
+    let modules = npm::install("hosts/workers/tools", "workers")?;
+    glue(&module, place)?;
+    files::write(&place.join("entry.js"), &read(entry)?)?;
+    bundle(&modules, place)
 }
 
 fn compile(package: &str) -> Outcome<PathBuf> {
@@ -83,8 +85,6 @@ fn glue(module: &Path, draft: &Path) -> Outcome {
 
 /// Makes one file of the glue and the entry.
 fn bundle(modules: &Path, draft: &Path) -> Outcome {
-    let entry = read(&root().join("hosts/workers/entry.js"))?;
-    files::write(&draft.join("entry.js"), &entry)?;
     let mut esbuild = Command::new(npm::native_program(modules, "@esbuild", "", "esbuild")?);
     esbuild.args([
         "entry.js",

@@ -10,6 +10,7 @@ use a2a_edge::serve::{Config, ConfigError, Desk};
 use a2a_edge::time::Timestamp;
 use http::{Request, Uri};
 use serde_json::{Value, json};
+use worker::js_sys::{JSON, Reflect};
 use worker::{Env, console_warn};
 
 use crate::directory::Directory;
@@ -98,10 +99,9 @@ fn deployed(env: &Env) -> Option<String> {
 /// The text of a setting's variable or secret; an empty one is as good as none. A variable may be JSON as well: a number,
 /// or the card's document.
 fn set(env: &Env, setting: &str) -> Option<String> {
-    let text = match env.object_var::<Value>(&variable(setting)).ok()? {
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
+    let value = Reflect::get(env, &variable(setting).into()).ok()?;
+    let json = || JSON::stringify(&value).ok()?.as_string();
+    let text = value.as_string().or_else(json)?;
     (!text.is_empty()).then_some(text)
 }
 

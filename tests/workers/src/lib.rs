@@ -71,7 +71,9 @@ impl Platform {
     /// It does not compile.
     pub fn store_module(&self) -> Outcome<StoreModule> {
         let folder = tempfile::tempdir()?;
-        workers::module("a2a-edge-workers-store", folder.path())?;
+        let entry = folder.path().join("store.js");
+        fs::write(&entry, include_str!("store.js"))?;
+        workers::module("a2a-edge-workers-store", &entry, folder.path())?;
         Ok(StoreModule {
             folder,
             workerd: self.workerd.clone(),
@@ -93,10 +95,9 @@ impl StoreModule {
     /// The runtime does not start, or ends at once.
     pub fn start(&self, place: &Path) -> Outcome<Running> {
         fs::create_dir_all(place.join("state"))?;
-        for file in ["glue.js", "glue_bg.wasm"] {
+        for file in workers::FILES {
             fs::copy(self.folder.path().join(file), place.join(file))?;
         }
-        fs::write(place.join("store.js"), include_str!("store.js"))?;
         fs::write(place.join("store.capnp"), include_str!("store.capnp"))?;
         serve(&self.workerd, "store.capnp", place)
     }

@@ -11,8 +11,7 @@ const config :Workerd.Config = (
 const store :Workerd.Worker = (
   compatibilityDate = "2026-11-01",
   modules = [
-    (name = "store.js", esModule = embed "store.js"),
-    (name = "glue.js", esModule = embed "glue.js"),
+    (name = "index.js", esModule = embed "index.js"),
     (name = "glue_bg.wasm", wasm = embed "glue_bg.wasm"),
   ],
   bindings = [(name = "STORES", durableObjectNamespace = "Kept")],

@@ -117,7 +117,7 @@ fn every_target_has_an_answer_that_names_the_request() {
         ("/tasks/%00", 401),
         ("/tasks/%ff", 404),
         ("/tasks/..%2f..%2fcard", 401),
-        ("/../../tasks/../.well-known/agent-card.json", 200),
+        ("/../tasks/../.well-known/agent-card.json", 404),
         ("/tasks\\x", 401),
         ("/tasks/a|b^c`d{e}f\"g<h>", 401),
         ("/tasks/\u{e9}", 401),
