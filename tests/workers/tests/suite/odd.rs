@@ -108,30 +108,31 @@ fn every_target_has_an_answer_that_names_the_request() {
     let party = Party::new(&Deployment::default());
     let long = format!("/tasks/{}", "x".repeat(8_000));
     let token = &party.session.client;
-    // Where there are two, the runtime may have mended what is no target.
-    for (target, statuses) in [
-        ("/", "404"),
-        ("//", "404"),
-        ("//tasks", "404"),
-        ("/tasks//", "401"),
-        ("/tasks/%", "404"),
-        ("/tasks/%00", "401"),
-        ("/tasks/%ff", "404"),
-        ("/tasks/..%2f..%2fcard", "401"),
-        ("/../tasks/../.well-known/agent-card.json", "404"),
-        ("/tasks\\x", "401 404"),
-        ("/tasks/a|b^c`d{e}f\"g<h>", "401 404"),
-        ("/tasks/\u{e9}", "401 404"),
-        ("/tasks?pageSize=%", "401"),
-        ("/tasks?%00=%ff&&=&?#", "401"),
-        ("/.well-known/agent-card.json?x", "200"),
-        (&long, "401"),
+    // What can be no target at all, such as one with an angle bracket, the runtime refuses itself.
+    for (target, status) in [
+        ("/", 404),
+        ("//", 404),
+        ("//tasks", 404),
+        ("/tasks//", 401),
+        ("/tasks/%", 404),
+        ("/tasks/%00", 401),
+        ("/tasks/%ff", 404),
+        ("/tasks/..%2f..%2fcard", 401),
+        ("/../tasks/../.well-known/agent-card.json", 404),
+        ("/tasks\\x", 404),
+        ("/tasks/a|b^c{d}e\"f", 401),
+        ("/tasks/\u{e9}", 401),
+        ("/tasks?pageSize=%", 401),
+        ("/tasks?%00=%ff&&=&?#", 401),
+        ("/.well-known/agent-card.json?x", 200),
+        (&long, 401),
     ] {
         let request = format!("GET {target} HTTP/1.1\r\nHost: Desk.example:80\r\nConnection: close\r\n\r\n");
         let (line, headers, body) = raw(&party.running, &request);
-        let status = line.split(' ').nth(1).unwrap_or_default();
-        let expected = statuses.split(' ').any(|expected| expected == status);
-        assert!(expected, "{target}: {line} {body}");
+        assert!(
+            line.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{target}: {line} {body}"
+        );
         assert!(headers.contains("x-request-id: "), "{target}: {headers}");
         assert!(headers.contains("json"), "{target}: {headers}");
         // The same with a token, which leads to the object.
