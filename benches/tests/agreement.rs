@@ -56,23 +56,3 @@ fn the_facts_reach_every_row() {
         assert_eq!(component.projects(&facts).unwrap(), projection);
     }
 }
-
-#[test]
-fn the_session_of_the_digests_has_its_records_and_is_cut_to_what_is_asked_for() {
-    let subject = a2a_edge_benches::digest::Subject::new().unwrap();
-    let answer: serde_json::Value = serde_json::from_slice(&subject.digest(50).unwrap()).unwrap();
-    let digest = &answer["digest"];
-    let sections = [
-        "claims",
-        "conflicts",
-        "openRequests",
-        "openQuestions",
-        "decisions",
-        "knowledge",
-        "workstreams",
-    ];
-    assert_eq!(digest["more"], serde_json::json!(sections));
-    for section in sections.into_iter().chain(["events"]) {
-        assert_eq!(digest[section].as_array().unwrap().len(), 50, "{section}");
-    }
-}

@@ -109,6 +109,53 @@ pub(super) struct Head {
 
 const FORMAT: u64 = u64::from_le_bytes(*b"a2aehd01");
 
+/// A head's bytes, whole and of a format that is known: what tells whether anything is new is read at once, the rest by
+/// who needs it.
+pub(super) struct Sealed<'a> {
+    rev: u64,
+    /// Number of the session's last commit.
+    pub(super) seq: u64,
+    rest: Reader<'a>,
+}
+
+impl<'a> Sealed<'a> {
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, StoreError> {
+        let (content, sum) = bytes
+            .split_last_chunk()
+            .ok_or_else(|| corrupt("the head ends too early"))?;
+        if hash(content) != *sum {
+            return Err(corrupt("the head does not match its hash"));
+        }
+        let mut rest = Reader::new(content);
+        if rest.number()? != FORMAT {
+            return Err(corrupt("the head has an unknown format"));
+        }
+        Ok(Self {
+            rev: rest.number()?,
+            seq: rest.number()?,
+            rest,
+        })
+    }
+
+    pub(super) fn decode(mut self) -> Result<Head, StoreError> {
+        let input = &mut self.rest;
+        let head = Head {
+            rev: self.rev,
+            seq: self.seq,
+            objects: input.number()?,
+            fresh: input.number()?,
+            snapshot: input.option(get_up_to)?,
+            earlier: input.option(get_up_to)?,
+            segments: input.list(get_segment)?,
+            tail: input.list(get_recent)?,
+            reserved: input.list(get_reservation)?,
+            garbage: input.list(get_object)?,
+        };
+        self.rest.finish()?;
+        head.check()
+    }
+}
+
 impl Head {
     /// The head's bytes, ending with their hash.
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -130,30 +177,7 @@ impl Head {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, StoreError> {
-        let (content, sum) = bytes
-            .split_last_chunk()
-            .ok_or_else(|| corrupt("the head ends too early"))?;
-        if hash(content) != *sum {
-            return Err(corrupt("the head does not match its hash"));
-        }
-        let mut input = Reader::new(content);
-        if input.number()? != FORMAT {
-            return Err(corrupt("the head has an unknown format"));
-        }
-        let head = Self {
-            rev: input.number()?,
-            seq: input.number()?,
-            objects: input.number()?,
-            fresh: input.number()?,
-            snapshot: input.option(get_up_to)?,
-            earlier: input.option(get_up_to)?,
-            segments: input.list(get_segment)?,
-            tail: input.list(get_recent)?,
-            reserved: input.list(get_reservation)?,
-            garbage: input.list(get_object)?,
-        };
-        input.finish()?;
-        head.check()
+        Sealed::open(bytes)?.decode()
     }
 
     /// That the segments and the tail number every commit once.

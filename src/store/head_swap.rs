@@ -20,7 +20,7 @@
 //! may overwrite each other; whoever creates a session must choose a name that nobody else can be choosing.
 
 use super::codec::hash;
-use super::head::{Body, Head, Kind, Reservation, UpTo};
+use super::head::{Body, Head, Kind, Reservation, Sealed, UpTo};
 use super::objects::{Fail, Watch, describe};
 use super::{CommitOutcome, KeyValue, Loaded, Record, Snapshot, Store, StoreError};
 
@@ -125,8 +125,8 @@ impl<K: KeyValue> HeadSwap<K> {
     ///
     /// Those of the key-value store, and [`StoreError::Corrupt`].
     pub async fn last(&self, session: &str) -> Result<u64, StoreError> {
-        let head = self.head(session).await?;
-        Ok(head.map_or(0, |(head, _)| head.seq))
+        let bytes = self.keys.get(&Self::key(session, "head")).await?;
+        bytes.map_or(Ok(0), |bytes| Ok(Sealed::open(&bytes)?.seq))
     }
 
     /// The keys that a session's commits are kept under, the head's included. Any other key that begins like them
@@ -330,9 +330,17 @@ impl<K: KeyValue> Store for HeadSwap<K> {
     async fn load(&self, session: &str, after: u64) -> Result<Option<Loaded>, StoreError> {
         let mut watch = Watch::default();
         loop {
-            let Some((head, _)) = self.head(session).await?.filter(|(head, _)| head.seq > 0) else {
+            let Some(bytes) = self.keys.get(&Self::key(session, "head")).await? else {
                 return Ok(None);
             };
+            let sealed = Sealed::open(&bytes)?;
+            if sealed.seq == 0 {
+                return Ok(None);
+            }
+            if sealed.seq == after {
+                return Ok(Some(Loaded::default()));
+            }
+            let head = sealed.decode()?;
             match self.missing(session, &head, after).await {
                 Ok(loaded) => return Ok(Some(loaded)),
                 Err(fail) => watch.again(&head, fail)?,

@@ -5,7 +5,7 @@
 //! and accepts the next one only if its number is the one that follows.
 //!
 //! A host whose storage has transactions implements [`Store`] on them. For all others [`HeadSwap`] builds one from
-//! a [`KeyValue`] store that can compare and swap an existing key.
+//! a [`KeyValue`] store that can compare and swap an existing key, and [`Sqlite`] one of a session's own database.
 
 mod codec;
 mod compaction;
@@ -16,6 +16,7 @@ mod kv;
 mod lease;
 mod memory;
 mod objects;
+mod sqlite;
 
 use std::fmt;
 use std::future::Future;
@@ -27,6 +28,7 @@ pub use head_swap::{HeadSwap, Limits};
 pub use kv::KeyValue;
 pub use lease::{LEASE_MS, Lease};
 pub use memory::Memory;
+pub use sqlite::{Database, SqlValue, Sqlite};
 
 /// One commit of a session as a store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]

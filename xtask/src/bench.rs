@@ -3,26 +3,32 @@
 use crate::process::{self, cargo};
 use crate::{Outcome, component, spin};
 
-/// Builds the component, then runs the benchmarks with optimisation; arguments go to them. With `--spin` they are those of
-/// the Spin host, with `--load` the native host beside the servers of three SDKs.
+/// Builds the component, then runs the benchmarks with optimisation; arguments go to them. With `--sessions` only those of
+/// large sessions, which need no component; with `--spin` those of the Spin host, with `--load` the native host beside the
+/// servers of three SDKs.
 ///
 /// # Errors
-/// Something does not build, or the contenders disagree.
+/// Something does not build, the contenders disagree, or a session takes longer than it may.
 pub fn run(arguments: &[String]) -> Outcome {
-    let (package, rest) = match arguments.split_first() {
+    match arguments.split_first() {
         Some((first, rest)) if first == "--load" => {
             let mut command = cargo(&["run", "--release", "--quiet", "--package", "a2a-edge-load", "--"]);
-            return process::run(command.args(rest));
+            process::run(command.args(rest))
         }
         Some((first, rest)) if first == "--spin" => {
             spin::run(&[])?;
-            ("a2a-edge-spin-tests", rest)
+            bench("a2a-edge-spin-tests", "table", rest)
         }
+        Some((first, rest)) if first == "--sessions" => bench("a2a-edge-session-benches", "sessions", rest),
         _ => {
             component::build(component::CORE)?;
-            ("a2a-edge-benches", arguments)
+            bench("a2a-edge-session-benches", "sessions", arguments)?;
+            bench("a2a-edge-benches", "table", arguments)
         }
-    };
-    let mut command = cargo(&["bench", "--package", package, "--bench", "table", "--"]);
-    process::run(command.args(rest))
+    }
+}
+
+fn bench(package: &str, name: &str, arguments: &[String]) -> Outcome {
+    let mut command = cargo(&["bench", "--package", package, "--bench", name, "--"]);
+    process::run(command.args(arguments))
 }

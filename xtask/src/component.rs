@@ -12,7 +12,7 @@ use wit_component::{ComponentEncoder, DecodedWasm};
 
 use crate::files::{gzip_len, read};
 use crate::process::{self, cargo, module_dir, root, target_dir};
-use crate::{Failure, Outcome, setup};
+use crate::{Failure, Outcome, javascript, setup};
 
 /// A component of one of the worlds of `wit/`.
 #[derive(Clone, Copy, Debug)]
@@ -21,48 +21,78 @@ pub struct World {
     pub file: &'static str,
     /// How large it may be, in bytes and uncompressed.
     pub max_size: usize,
-    /// Its crate.
-    package: &'static str,
-    /// Where it is built, by [`module_dir`].
-    place: &'static str,
-    /// What its crate is built with.
-    features: &'static [&'static str],
+    /// What it is made of.
+    source: Source,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Crate {
+        package: &'static str,
+        /// Where it is built, by [`module_dir`].
+        place: &'static str,
+        features: &'static [&'static str],
+    },
+    /// A module in JavaScript, by its path in this repository.
+    Script(&'static str),
 }
 
 /// The world `core`: the desk, its sessions and the rules. At most 2,048 KiB.
 pub const CORE: World = World {
     file: "a2a-edge.wasm",
     max_size: 2_048 * 1024,
-    package: "a2a-edge-component",
-    place: "components",
-    features: &[],
+    source: Source::Crate {
+        package: "a2a-edge-component",
+        place: "components",
+        features: &[],
+    },
 };
 
 /// The world `validators`: the rules alone. At most 300 KiB.
 pub const VALIDATORS: World = World {
     file: "a2a-edge-validators.wasm",
     max_size: 300 * 1024,
-    package: "a2a-edge-component",
-    place: "validators",
-    features: &["--no-default-features"],
+    source: Source::Crate {
+        package: "a2a-edge-component",
+        place: "validators",
+        features: &["--no-default-features"],
+    },
 };
 
 /// The world `extension`: the example of one. At most 160 KiB.
 pub const EXTENSION: World = World {
     file: "a2a-edge-example-extension.wasm",
     max_size: 160 * 1024,
-    package: "a2a-edge-example-extension",
-    place: "components",
-    features: &[],
+    source: Source::Crate {
+        package: "a2a-edge-example-extension",
+        place: "components",
+        features: &[],
+    },
 };
 
 /// The world `extension`: the one that tests of hosts load. At most 160 KiB.
 pub const TEST_EXTENSION: World = World {
     file: "a2a-edge-test-extension.wasm",
     max_size: 160 * 1024,
-    package: "a2a-edge-test-extension",
-    place: "components",
-    features: &[],
+    source: Source::Crate {
+        package: "a2a-edge-test-extension",
+        place: "components",
+        features: &[],
+    },
+};
+
+/// The world `extension`: the example in JavaScript, most of which is the engine. At most 1,200 KiB.
+pub const SCRIPT_EXTENSION: World = World {
+    file: "a2a-edge-example-extension-js.wasm",
+    max_size: 1_200 * 1024,
+    source: Source::Script("examples/extension-js/mask.js"),
+};
+
+/// The world `extension`: the one in JavaScript that tests of hosts load. At most 1,200 KiB.
+pub const TEST_SCRIPT_EXTENSION: World = World {
+    file: "a2a-edge-test-extension-js.wasm",
+    max_size: 1_200 * 1024,
+    source: Source::Script("tests/extension/lost.js"),
 };
 
 /// How many bytes stand before the first section.
@@ -112,8 +142,16 @@ pub fn build(world: World) -> Outcome<PathBuf> {
 }
 
 fn make(world: World, path: &Path) -> Outcome {
-    let component = nameless(&wrap(&read(&compile(world)?)?)?)
-        .map_err(|error| Failure::new(format!("cannot read the component: {error}")))?;
+    let component = match world.source {
+        Source::Crate {
+            package,
+            place,
+            features,
+        } => wrap(&read(&compile(package, &module_dir(place), features)?)?)?,
+        Source::Script(module) => javascript::componentize(module)?,
+    };
+    let component =
+        nameless(&component).map_err(|error| Failure::new(format!("cannot read the component: {error}")))?;
     check(world, &component)?;
     put(path, &component).map(|_| ())
 }
@@ -130,28 +168,27 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> Outcome<PathBuf> {
     Ok(path.to_path_buf())
 }
 
-fn compile(world: World) -> Outcome<PathBuf> {
+fn compile(package: &str, place: &Path, features: &[&str]) -> Outcome<PathBuf> {
     setup::targets(&[setup::UNKNOWN])?;
     let mut command = cargo(&[
         "build",
         "--quiet",
         "--package",
-        world.package,
+        package,
         "--target",
         setup::UNKNOWN,
         "--profile",
         "component",
     ]);
-    let place = module_dir(world.place);
     command
-        .args(world.features)
-        .env("CARGO_TARGET_DIR", &place)
+        .args(features)
+        .env("CARGO_TARGET_DIR", place)
         .env("CARGO_ENCODED_RUSTFLAGS", module_flags());
     process::run(&mut command)?;
     Ok(place
         .join(setup::UNKNOWN)
         .join("component")
-        .join(format!("{}.wasm", world.package.replace('-', "_"))))
+        .join(format!("{}.wasm", package.replace('-', "_"))))
 }
 
 /// The flags of modules for wasm32-unknown-unknown.

@@ -12,6 +12,7 @@ pub mod deny;
 pub mod dev;
 mod files;
 pub mod fuzz;
+mod javascript;
 pub mod jco;
 pub mod npm;
 pub mod pip;

@@ -21,7 +21,7 @@ pub fn install(manifest: &str, name: &str) -> Outcome<PathBuf> {
                 .map_err(|error| tools::cannot_write(place, &error))?;
         }
         // No package's own script runs: the programs used here are complete as they come.
-        let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
+        let mut npm = command();
         npm.args([
             "ci",
             "--ignore-scripts",
@@ -32,6 +32,11 @@ pub fn install(manifest: &str, name: &str) -> Outcome<PathBuf> {
         process::run(npm.current_dir(place))
     })?;
     Ok(place.join("node_modules"))
+}
+
+/// npm itself.
+pub(crate) fn command() -> Command {
+    Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" })
 }
 
 /// The program of a package that comes as one package for each system: `{scope}/{prefix}{system}-{processor}`.

@@ -50,9 +50,15 @@ pub struct Log {
 const PATH_SHOWN: usize = 200;
 
 impl Log {
+    /// Whether there is a line about what matters so much.
+    #[must_use]
+    pub fn tells(self, level: Level) -> bool {
+        !self.quiet || level != Level::Info
+    }
+
     /// Writes one line about `event`, with its facts in the order given.
     pub fn event(self, level: Level, event: &str, facts: &[(&str, Value)]) {
-        if self.quiet && level == Level::Info {
+        if !self.tells(level) {
             return;
         }
         let mut line = self.line(now(), level, event, facts);

@@ -10,6 +10,7 @@ mod patience;
 mod race;
 mod request;
 pub mod signals;
+mod steady;
 
 use std::future::Future;
 use std::io;

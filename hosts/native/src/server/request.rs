@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::body::{Body, Sent};
 use super::log::{Level, Log, shown_path};
 use super::race::{First, race};
+use super::steady::Steady;
 use super::{Handler, Limits};
 
 /// Names the request in the answer as it is named in the log.
@@ -62,8 +63,7 @@ impl<H: Handler> Requests<H> {
     ) -> Response<Sent> {
         let start = Instant::now();
         let id = format!("{:016x}", self.next.fetch_add(1, Ordering::Relaxed));
-        let method = request.method().to_string();
-        let path = shown_path(request.uri().path());
+        let (method, uri) = (request.method().clone(), request.uri().clone());
         let mut response = match self.read(request).await {
             Ok(request) => self.handle(request, seat, &id).await,
             Err(unread) => unread.answer(&id),
@@ -73,24 +73,29 @@ impl<H: Handler> Requests<H> {
         }
         let status = response.status().as_u16();
         let level = if status == 500 { Level::Error } else { Level::Info };
-        let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.log.event(
-            level,
-            "request",
-            &[
-                ("id", json!(id)),
-                ("method", json!(method)),
-                ("path", json!(path)),
-                ("status", json!(status)),
-                ("ms", json!(took)),
-            ],
-        );
+        if self.log.tells(level) {
+            let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.log.event(
+                level,
+                "request",
+                &[
+                    ("id", json!(id)),
+                    ("method", json!(method.as_str())),
+                    ("path", json!(shown_path(uri.path()))),
+                    ("status", json!(status)),
+                    ("ms", json!(took)),
+                ],
+            );
+        }
         response.map(Body::into_sent)
     }
 
     /// Reads the body, at most one byte beyond the limit.
     async fn read(&self, request: Request<Incoming>) -> Result<Request<Vec<u8>>, Unread> {
         let (head, body) = request.into_parts();
+        if body.is_end_stream() {
+            return Ok(Request::from_parts(head, Vec::new()));
+        }
         match timeout(self.limits.body, read_body(body, self.limits.body_bytes)).await {
             Ok(Some(body)) => Ok(Request::from_parts(head, body)),
             Ok(None) => Err(Unread::Broken),
@@ -98,8 +103,8 @@ impl<H: Handler> Requests<H> {
         }
     }
 
-    /// Runs the handler in a task of its own: a panic ends the task alone, and a client that hangs up does not
-    /// stop half of a change.
+    /// Runs the handler so that a panic ends the request alone, and a client that hangs up does not stop half of a
+    /// change.
     async fn handle(
         self: &Arc<Self>,
         request: Request<Vec<u8>>,
@@ -107,7 +112,7 @@ impl<H: Handler> Requests<H> {
         id: &str,
     ) -> Response<Body> {
         let handler = Arc::clone(&self.handler);
-        let work = tokio::spawn(async move {
+        let work = Steady::new(async move {
             let response = handler.handle(request).await;
             drop(seat);
             response
@@ -175,8 +180,9 @@ async fn read_body(mut body: Incoming, limit: usize) -> Option<Vec<u8>> {
             continue;
         };
         let room = keep.saturating_sub(bytes.len());
-        bytes.extend(data.iter().take(room));
-        dropped = dropped.saturating_add(data.len().saturating_sub(room));
+        let (kept, rest) = data.split_at_checked(room).unwrap_or((&data, &[]));
+        bytes.extend_from_slice(kept);
+        dropped = dropped.saturating_add(rest.len());
         if dropped > DROPPED {
             break;
         }

@@ -19,11 +19,13 @@ mod deploy;
 #[path = "../../../support/desk.rs"]
 mod desk;
 mod directory;
+mod documents;
 #[path = "../../../support/hook.rs"]
 mod hook;
 mod kills;
 #[path = "../../../support/notifications.rs"]
 mod notifications;
+mod odd;
 #[path = "../../../support/official_suite.rs"]
 mod official;
 #[path = "../../../support/official.rs"]
@@ -34,6 +36,9 @@ mod push;
 mod reading;
 mod rebuild;
 mod settings;
+mod store;
+#[path = "../../../support/store_suite.rs"]
+mod store_suite;
 mod stories;
 #[allow(dead_code, reason = "each test uses its part of it")]
 #[path = "../../../support/story_bench.rs"]
@@ -42,5 +47,7 @@ mod streams;
 #[path = "../../../support/transcripts.rs"]
 mod transcripts;
 mod traps;
+#[path = "../../store/src/wire.rs"]
+mod wire;
 #[path = "../../../support/writers.rs"]
 mod writers;
