@@ -2,12 +2,13 @@
 
 use a2a_edge::agent::courier::Next;
 use a2a_edge::exchange::{Advance, Poll};
+use a2a_edge::http::host;
 use a2a_edge::serve::{Asked, Beginning, Decider, Due, Failure, Landing, Notifier, Plan, State};
 use a2a_edge::session::event::Span;
 use a2a_edge::session::push::{Landed, Outcome, Place};
 use a2a_edge::store::Record;
 use a2a_edge::time::Timestamp;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::Value;
 
 #[allow(missing_docs, reason = "the glue is documented where it comes from, in wit/")]
@@ -334,7 +335,7 @@ fn posted(notification: wit::Notification) -> Option<Request<Vec<u8>>> {
     let mut request = Request::new(notification.body);
     *request.method_mut() = Method::POST;
     *request.uri_mut() = notification.url.parse().ok()?;
-    put(request.headers_mut(), notification.headers);
+    host::put(request.headers_mut(), notification.headers);
     Some(request)
 }
 
@@ -378,14 +379,6 @@ fn fields(headers: &HeaderMap) -> Vec<wit::Field> {
 fn inward(response: wit::Response) -> Response<Vec<u8>> {
     let mut inward = Response::new(response.body);
     *inward.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    put(inward.headers_mut(), response.headers);
+    host::put(inward.headers_mut(), response.headers);
     inward
-}
-
-fn put(headers: &mut HeaderMap, fields: Vec<wit::Field>) {
-    for (name, value) in fields {
-        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_bytes(&value)) {
-            headers.append(name, value);
-        }
-    }
 }
