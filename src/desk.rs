@@ -220,6 +220,21 @@ impl Desk {
         })
     }
 
+    /// The same desk with another document on its card: for a host that has it from elsewhere, and so does not know when
+    /// the card last changed.
+    #[must_use]
+    pub fn showing(&self, card: Document) -> Self {
+        Self {
+            config: Config {
+                card,
+                card_modified: None,
+                ..self.config.clone()
+            },
+            card: OnceLock::new(),
+            ..self.clone()
+        }
+    }
+
     /// The settings.
     #[must_use]
     pub const fn config(&self) -> &Config {

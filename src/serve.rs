@@ -66,6 +66,12 @@ pub trait Host<S = Session> {
         let _ = (session_id, at);
         async {}
     }
+    /// Hears after a commit, and before its answer leaves, that the store asks for the session to be compacted. `true`: the
+    /// host does so in its own time ([`compact`]), and nobody waits for it now.
+    fn puts_off_compaction(&self, session_id: &str) -> impl Future<Output = bool> {
+        let _ = session_id;
+        async { false }
+    }
     /// Tells whoever runs the host of a failure that is no caller's fault.
     fn report(&self, fault: &StoreError) {
         let _ = fault;
@@ -283,7 +289,10 @@ async fn landed<S: State, H: Host<S>, F: Future<Output = Result<CommitOutcome, S
         host.due(session_id, at).await;
     }
     // The commit is in whatever becomes of this; a later one asks for it again.
-    if compact && let Err(fault) = compact_behind(host, session_id, seq).await {
+    if compact
+        && !host.puts_off_compaction(session_id).await
+        && let Err(fault) = compact_behind(host, session_id, seq).await
+    {
         host.report(&fault);
     }
     Ok(true)

@@ -62,7 +62,8 @@ function guarded(response) {
       if (done) controller.close();
       else controller.enqueue(value);
     },
-    cancel: (reason) => reader.cancel(reason),
+    // What an instance that is gone had is gone with it.
+    cancel: (reason) => (trapped || instance !== mine ? undefined : reader.cancel(reason)),
   };
   return new Response(new ReadableStream(source, { highWaterMark: 0 }), response);
 }

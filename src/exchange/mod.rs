@@ -25,16 +25,13 @@ use crate::coordination::reference::Page;
 use crate::desk::Desk;
 use crate::http::answer::{self, Form, failure, success};
 use crate::http::conditional::Kept;
-use crate::http::route::{NoRoute, Route, Target, route};
+use crate::http::route::{NoRoute, Route, Target, nothing_here, route};
 use crate::http::rpc::{self, Call, Calls};
 use crate::refusal::{A2A_DOMAIN, Code, Refusal};
 use crate::session::event::Span;
 use crate::session::{Caller, Commit, Session};
 use crate::time::Timestamp;
 use work::{Outcome, Work};
-
-/// How long a card, or what is published beside it, may be kept before it is asked for again (A2A 1.0, §8.6).
-const KEEP_CARD: &str = "public, max-age=300";
 
 /// What it takes to answer a request.
 #[derive(Debug)]
@@ -66,6 +63,8 @@ pub fn plan(desk: &Desk, request: Request<Vec<u8>>) -> Plan {
     match target {
         Target::Options(allow) => Plan::Answer(answer::options(allow)),
         Target::Page(page) => Plan::Answer(published(desk, page, request.headers())),
+        // Whoever has documents has answered already.
+        Target::Document(_) => Plan::Answer(nowhere(&nothing_here())),
         Target::Card => match tenant {
             Some(session_id) => Plan::Card(Card {
                 session_id,
@@ -136,8 +135,8 @@ fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Respon
         Kept::new(whole, desk.config.card_modified)
     };
     match tenant {
-        Some(_) => card().answer(headers, KEEP_CARD),
-        None => desk.card.get_or_init(card).answer(headers, KEEP_CARD),
+        Some(_) => card().answer(headers),
+        None => desk.card.get_or_init(card).answer(headers),
     }
 }
 
@@ -145,7 +144,7 @@ fn public_card(desk: &Desk, tenant: Option<&str>, headers: &HeaderMap) -> Respon
 fn published(desk: &Desk, page: Page, headers: &HeaderMap) -> Response<Vec<u8>> {
     let mut whole = Response::new(page.text(&desk.config.base_url).into_bytes());
     answer::set(&mut whole, "content-type", page.media_type());
-    Kept::new(whole, None).answer(headers, KEEP_CARD)
+    Kept::new(whole, None).answer(headers)
 }
 
 /// The same for a session that is another's and one that does not exist.
@@ -314,7 +313,7 @@ impl Exchange {
                 Work::extension(&self.request, session_id, desk, path, segment, &caller, now)?
             }
             Target::Operator(segment) => Work::operator(&self.request, segment, &caller)?,
-            Target::Card | Target::Page(_) | Target::Rpc | Target::Options(_) => {
+            Target::Card | Target::Page(_) | Target::Document(_) | Target::Rpc | Target::Options(_) => {
                 return Err(no_such_session().into());
             }
         };

@@ -8,6 +8,9 @@ use sha2::{Digest as _, Sha256};
 use super::{answer, date};
 use crate::time::Timestamp;
 
+/// How long a card, or what is published beside it, may be kept before it is asked for again (A2A 1.0, §8.6).
+pub const KEEP: &str = "public, max-age=300";
+
 /// How many bytes of the digest make a tag: nobody finds two answers with the same.
 const TAG_BYTES: usize = 18;
 
@@ -74,10 +77,10 @@ impl Kept {
         }
     }
 
-    /// The answer with its validators and for how long it may be kept, or 304 without a body where what the client
+    /// The answer with its validators and for how [long](KEEP) it may be kept, or 304 without a body where what the client
     /// kept still holds.
     #[must_use]
-    pub fn answer(&self, headers: &HeaderMap, keep: &str) -> Response<Vec<u8>> {
+    pub fn answer(&self, headers: &HeaderMap) -> Response<Vec<u8>> {
         let Self { whole, validators } = self;
         let mut response = if validators.hold(headers) {
             let mut unchanged = Response::new(Vec::new());
@@ -91,7 +94,7 @@ impl Kept {
             whole
         };
         answer::set(&mut response, "etag", &validators.etag);
-        answer::set(&mut response, "cache-control", keep);
+        answer::set(&mut response, "cache-control", KEEP);
         response
     }
 }

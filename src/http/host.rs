@@ -1,7 +1,8 @@
 //! What hosts that carry requests over HTTP have in common: how much of a body they read, the ids that requests have in
 //! answers and in the log, and the answers that are the host's own.
 
-use http::{HeaderValue, Method as Verb, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb, Request, Response, StatusCode, Uri};
+use serde_json::{Map, Value, json};
 
 use super::answer::{Form, failure};
 use super::read::BODY_LIMIT;
@@ -41,6 +42,54 @@ impl Intake {
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
+}
+
+/// A request of this method, target and headers, for hosts whose platforms have them as texts. What is no method or target
+/// leads where nothing is; what is no header is left out.
+#[must_use]
+pub fn head(method: &str, target: &str, fields: impl IntoIterator<Item = (String, Vec<u8>)>) -> Request<()> {
+    let mut head = Request::new(());
+    if let (Ok(method), Ok(target)) = (method.parse(), target.parse::<Uri>()) {
+        *head.method_mut() = method;
+        *head.uri_mut() = target;
+    }
+    put(head.headers_mut(), fields);
+    head
+}
+
+/// Adds headers that a platform has as texts; what is none is left out.
+pub fn put(headers: &mut HeaderMap, fields: impl IntoIterator<Item = (String, Vec<u8>)>) {
+    for (name, value) in fields {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_bytes(&value)) {
+            headers.append(name, value);
+        }
+    }
+}
+
+/// The line that the log has of a request: what was asked and how it went, without what the caller made up.
+#[must_use]
+pub fn request_line<B>(
+    id: &str,
+    request: &Request<B>,
+    session: Option<&str>,
+    status: StatusCode,
+    millis: u64,
+) -> Value {
+    let mut line = Map::new();
+    let mut say = |name: &str, value: Value| line.insert(name.to_owned(), value);
+    say("event", json!("request"));
+    say("id", json!(id));
+    say("method", json!(request.method().as_str()));
+    say(
+        "route",
+        json!(shown_route(request.method(), request.uri().path())),
+    );
+    if let Some(session) = session {
+        say("session", json!(session));
+    }
+    say("status", json!(status.as_u16()));
+    say("ms", json!(millis));
+    Value::Object(line)
 }
 
 /// The answer of a deployment that is not configured as it must be.
@@ -90,6 +139,7 @@ pub fn shown_route(verb: &Verb, path: &str) -> String {
         Ok(Target::Core(method, _)) => method.name().to_owned(),
         Ok(Target::Rpc) => "json-rpc".to_owned(),
         Ok(Target::Page(_)) => "reference".to_owned(),
+        Ok(Target::Document(_)) => "document".to_owned(),
         Ok(Target::Options(_)) => "options".to_owned(),
         Ok(Target::Extension { path, segment }) => shown(&format!("{path}/{segment}")),
         Ok(Target::Operator(verb)) => shown(&format!("operator/v1/{verb}")),
@@ -128,6 +178,48 @@ mod tests {
         assert_eq!(shown("GET /secret"), "none");
         let long = format!("POST /operator/v1/a%C3%A9{}", "b".repeat(200));
         assert_eq!(shown(&long), format!("operator/v1/a?{}", "b".repeat(SHOWN - 14)));
+    }
+
+    #[test]
+    fn a_request_is_read_from_texts() {
+        let field = |name: &str, value: &str| (name.to_owned(), value.as_bytes().to_vec());
+        let fields = [
+            field("X-A", "1"),
+            field("x a", "no name"),
+            field("x-b", "no\nvalue"),
+            field("x-a", "2"),
+        ];
+        let request = head("PATCH", "https://desk.example/tasks?pageSize=1", fields);
+        assert_eq!(
+            (request.method().as_str(), request.uri().path()),
+            ("PATCH", "/tasks")
+        );
+        assert_eq!(request.uri().query(), Some("pageSize=1"));
+        let headers: Vec<_> = request
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()))
+            .collect();
+        assert_eq!(headers, [("x-a", &b"1"[..]), ("x-a", b"2")]);
+        for (method, target) in [("GE T", "/tasks"), ("GET", "no target")] {
+            let request = head(method, target, []);
+            assert_eq!(
+                (request.method(), request.uri().path()),
+                (&Verb::GET, "/"),
+                "{method} {target}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_of_the_log_has_a_session_where_there_is_one() {
+        let request = head("GET", "/tasks/secret?secret=1", []);
+        let line = |session| request_line("id-1", &request, session, StatusCode::OK, 7).to_string();
+        assert_eq!(
+            line(Some("s-1")),
+            r#"{"event":"request","id":"id-1","method":"GET","route":"GetTask","session":"s-1","status":200,"ms":7}"#
+        );
+        assert_eq!(line(None), line(Some("s-1")).replace(r#""session":"s-1","#, ""));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod conditional;
 pub mod date;
+pub mod document;
 pub mod host;
 pub mod read;
 pub mod route;

@@ -3,6 +3,7 @@
 use http::Method as Verb;
 
 use super::answer::Form;
+use super::document;
 use crate::coordination::reference::Page;
 use crate::extension::Method;
 use crate::refusal::{Code, Refusal};
@@ -27,6 +28,8 @@ pub enum Target {
     Card,
     /// Something that is published about an extension.
     Page(Page),
+    /// A document of the deployment's own, by its name.
+    Document(String),
     /// A core operation; with the members of its request that the path names.
     Core(Method, Vec<(&'static str, String)>),
     /// The JSON-RPC binding of the core operations: the body says which.
@@ -49,7 +52,7 @@ impl Target {
     #[must_use]
     pub const fn form(&self) -> Form<'static> {
         match self {
-            Self::Card | Self::Page(_) | Self::Core(..) | Self::Options(_) => Form::Core,
+            Self::Card | Self::Page(_) | Self::Document(_) | Self::Core(..) | Self::Options(_) => Form::Core,
             Self::Rpc => Form::Rpc(Some(&serde_json::Value::Null)),
             Self::Extension { .. } | Self::Operator(_) => Form::Coordination,
         }
@@ -67,7 +70,8 @@ pub struct NoRoute {
     pub form: Form<'static>,
 }
 
-fn nothing_here() -> NoRoute {
+/// Why there is no destination at a path.
+pub(crate) fn nothing_here() -> NoRoute {
     let refusal = Refusal::a2a(
         Code::NotFound,
         "METHOD_NOT_FOUND",
@@ -128,7 +132,7 @@ pub fn route(verb: &Verb, path: &str) -> Result<Route, NoRoute> {
     }
     if let Some((tenant, rest)) = segments.split_first()
         && is_session_id(tenant)
-        && rest.first() != Some(&"operator")
+        && !matches!(rest.first(), Some(&"operator" | &"documents"))
         && let Some(target) = target(verb, rest)
     {
         return target.map(|target| Route {
@@ -176,6 +180,9 @@ fn target(verb: &Verb, segments: &[&str]) -> Option<Result<Target, NoRoute>> {
     }
     match segments {
         [".well-known", "agent-card.json"] => Some(only(READ, Target::Card)),
+        ["documents", name] if document::is_name(name) => {
+            Some(only(READ, Target::Document((*name).to_owned())))
+        }
         [RPC] => Some(only(ACT, Target::Rpc)),
         ["message:send"] => core(ACT, Method::SendMessage),
         ["message:stream"] => core(ACT, Method::SendStreamingMessage),
@@ -343,6 +350,12 @@ mod tests {
             "/nothing",
             "/tasks/a/b",
             "/s1/operator/v1/tasks:list",
+            "/documents",
+            "/documents/",
+            "/documents/..",
+            "/documents/a%2Fb",
+            "/documents/a/b",
+            "/s1/documents/a",
             "/s_1/tasks",
             "/tasks/%FF",
             "/tasks/%4",
@@ -379,6 +392,7 @@ mod tests {
             ),
             (Verb::GET, "/operator/v1/tasks:list", "POST, OPTIONS"),
             (Verb::POST, "/.well-known/agent-card.json", "GET, HEAD, OPTIONS"),
+            (Verb::PUT, "/documents/guide.md", "GET, HEAD, OPTIONS"),
         ] {
             let wrong = route(&verb, path).unwrap_err();
             assert_eq!(
@@ -389,6 +403,16 @@ mod tests {
             let options = route(&Verb::OPTIONS, path).unwrap();
             assert_eq!(options.target, Target::Options(allow), "{path}");
         }
+    }
+
+    #[test]
+    fn a_document_is_named_by_its_path() {
+        let named = Target::Document("guide.md".to_owned());
+        assert_eq!(route(&Verb::GET, "/documents/guide.md").unwrap().target, named);
+        assert_eq!(
+            route(&Verb::HEAD, "/documents/guide%2Emd/").unwrap().target,
+            named
+        );
     }
 
     #[test]

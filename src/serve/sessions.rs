@@ -255,7 +255,10 @@ impl<S: State> Seat<S> {
                     host.due(&self.session_id, at).await;
                 }
                 // The commit is in whatever becomes of this; the next one asks for it again.
-                if compact && let Err(fault) = self.compact(host).await {
+                if compact
+                    && !host.puts_off_compaction(&self.session_id).await
+                    && let Err(fault) = self.compact(host).await
+                {
                     host.report(&fault);
                 }
                 Ok(true)

@@ -5,7 +5,7 @@
 //! and accepts the next one only if its number is the one that follows.
 //!
 //! A host whose storage has transactions implements [`Store`] on them. For all others [`HeadSwap`] builds one from
-//! a [`KeyValue`] store that can compare and swap an existing key.
+//! a [`KeyValue`] store that can compare and swap an existing key, and [`Sqlite`] one of a session's own database.
 
 mod codec;
 mod compaction;
@@ -15,6 +15,7 @@ mod head_swap;
 mod kv;
 mod memory;
 mod objects;
+mod sqlite;
 
 use std::fmt;
 use std::future::Future;
@@ -25,6 +26,7 @@ pub use faults::{Fault, Faulty};
 pub use head_swap::{HeadSwap, Limits};
 pub use kv::KeyValue;
 pub use memory::Memory;
+pub use sqlite::{Database, SqlValue, Sqlite};
 
 /// One commit of a session as a store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]

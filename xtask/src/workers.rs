@@ -39,11 +39,9 @@ pub fn run(arguments: &[String]) -> Outcome {
 /// # Errors
 /// It does not compile, a tool cannot be installed, or it is larger than [`MAX_SIZE`].
 pub fn build() -> Outcome<PathBuf> {
-    let module = compile()?;
-    let modules = npm::install("hosts/workers/tools", "workers")?;
     // By process, so that two at a time do not meet.
     let draft = target_dir().join(format!("workers-{}", std::process::id()));
-    let bundled = glue(&module, &draft).and_then(|()| bundle(&modules, &draft));
+    let bundled = module("a2a-edge-workers", &root().join("hosts/workers/entry.js"), &draft);
     let place = root().join("build");
     let outcome = bundled
         .and_then(|()| check(&draft))
@@ -53,30 +51,39 @@ pub fn build() -> Outcome<PathBuf> {
     outcome.map(|()| place)
 }
 
-fn compile() -> Outcome<PathBuf> {
+/// Builds a package of the workspace as a module for the platform, and bundles it with its entry, which imports its glue
+/// as `./glue.js`: puts [`FILES`], and what they were made of, into a folder.
+///
+/// # Errors
+/// It does not compile, or a tool cannot be installed.
+pub fn module(package: &str, entry: &Path, place: &Path) -> Outcome {
+    let module = compile(package)?;
+    let modules = npm::install("hosts/workers/tools", "workers")?;
+    glue(&module, place)?;
+    files::write(&place.join("entry.js"), &read(entry)?)?;
+    bundle(&modules, place)
+}
+
+fn compile(package: &str) -> Outcome<PathBuf> {
     setup::targets(&[setup::UNKNOWN])?;
-    let mut command = cargo(&["build", "--quiet", "--package", "a2a-edge-workers"]);
+    let mut command = cargo(&["build", "--quiet", "--package", package]);
     command.args(["--target", setup::UNKNOWN, "--profile", "worker"]);
     process::run(command.env("CARGO_ENCODED_RUSTFLAGS", module_flags()))?;
     Ok(target_dir()
         .join(setup::UNKNOWN)
         .join("worker")
-        .join("a2a_edge_workers.wasm"))
+        .join(format!("{}.wasm", package.replace('-', "_"))))
 }
 
-/// Writes the glue and the entry beside each other.
 fn glue(module: &Path, draft: &Path) -> Outcome {
     bindgen::glue("worker", module, draft, "glue")?;
     let path = draft.join("glue.js");
     let glue = String::from_utf8_lossy(&read(&path)?).into_owned();
     // Runtimes load a module by a plain import as well, and bundlers know no other.
-    files::write(&path, glue.replace("import source ", "import ").as_bytes())?;
-    files::write(
-        &draft.join("entry.js"),
-        &read(&root().join("hosts/workers/entry.js"))?,
-    )
+    files::write(&path, glue.replace("import source ", "import ").as_bytes())
 }
 
+/// Makes one file of the glue and the entry.
 fn bundle(modules: &Path, draft: &Path) -> Outcome {
     let mut esbuild = Command::new(npm::native_program(modules, "@esbuild", "", "esbuild")?);
     esbuild.args([

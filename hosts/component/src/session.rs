@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use a2a_edge::desk::{Config, Desk};
 use a2a_edge::exchange::{Advance, Batch, Card, Creation, Exchange, Poll};
+use a2a_edge::http::host;
 use a2a_edge::serve::{Asked, Decider as _, Failure, Plan};
 use a2a_edge::session::{Commit, Session};
 use a2a_edge::time::Timestamp;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
+use http::{Request, Response, StatusCode};
 
 use crate::Core;
 use crate::bindings::exports::a2a_edge::core::session as wit;
@@ -282,14 +283,7 @@ fn bytes((a, b, c, d): wit::Entropy) -> [u8; 32] {
 /// A request as the core reads it. A method or target that is none leads where nothing is.
 impl From<wit::Request> for Request<Vec<u8>> {
     fn from(request: wit::Request) -> Self {
-        let mut inward = Self::new(request.body);
-        *inward.uri_mut() = request.target.parse().unwrap_or(Uri::from_static("/"));
-        match request.method.parse() {
-            Ok(method) => *inward.method_mut() = method,
-            Err(_) => *inward.uri_mut() = Uri::from_static("/"),
-        }
-        put(inward.headers_mut(), request.headers);
-        inward
+        host::head(&request.method, &request.target, request.headers).map(|()| request.body)
     }
 }
 
@@ -299,16 +293,8 @@ impl From<wit::Response> for Response<Vec<u8>> {
         let mut inward = Self::new(response.body);
         let status = StatusCode::from_u16(response.status);
         *inward.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        put(inward.headers_mut(), response.headers);
+        host::put(inward.headers_mut(), response.headers);
         inward
-    }
-}
-
-fn put(headers: &mut HeaderMap, fields: Vec<(String, Vec<u8>)>) {
-    for (name, value) in fields {
-        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_bytes(&value)) {
-            headers.append(name, value);
-        }
     }
 }
 

@@ -39,12 +39,14 @@ impl Alarm {
     }
 
     async fn set(&self, at: Timestamp) -> Result<()> {
-        let set = match self.known.get() {
-            Known::Set(set) => set,
-            Known::Nothing => self.storage.get_alarm().await?.map(Timestamp::from_millis),
-        };
-        if set.is_some_and(|set| set <= at) {
-            self.known.set(Known::Set(set));
+        if let Known::Nothing = self.known.get() {
+            let set = self.storage.get_alarm().await?.map(Timestamp::from_millis);
+            // Somebody else may have set it meanwhile.
+            if let Known::Nothing = self.known.get() {
+                self.known.set(Known::Set(set));
+            }
+        }
+        if matches!(self.known.get(), Known::Set(Some(set)) if set <= at) {
             return Ok(());
         }
         self.known.set(Known::Set(Some(at)));

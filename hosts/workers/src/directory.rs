@@ -1,12 +1,13 @@
-//! Workers KV as the directory: which sessions exist, known everywhere without asking their objects, and what the
-//! agent's card says.
+//! Workers KV as the directory: which sessions exist, known everywhere without asking their objects, what the agent's card
+//! says, and the deployment's own public documents.
 //!
 //! KV is late by up to a minute, so nothing is decided by it. An entry of a session is written only after its session
 //! exists, says nothing but that, and is never changed, because sessions are not deleted: an entry that is there is true
-//! however old it is. One that is missing means nothing, and the session's object is asked. The card's document is the
-//! deployer's to write, and is only ever shown. Credentials, claims and tasks have no entries.
+//! however old it is. One that is missing means nothing, and the session's object is asked. The card's document and
+//! those beside it are the deployer's to write, and are only ever shown. Credentials, claims and tasks have no entries.
 
-use worker::{Env, console_warn};
+use serde_json::json;
+use worker::{Env, KvError, KvStore, console_warn};
 
 /// The binding's name in `wrangler.toml`.
 const BINDING: &str = "DIRECTORY";
@@ -16,7 +17,7 @@ const CARD: &str = "card";
 
 /// The directory. Without it everything works; the objects have more to answer.
 #[derive(Clone, Debug)]
-pub struct Directory(Option<worker::KvStore>);
+pub struct Directory(Option<KvStore>);
 
 impl Directory {
     pub fn new(env: &Env) -> Self {
@@ -25,23 +26,24 @@ impl Directory {
 
     /// Whether a session is known to exist; `false` says nothing.
     pub async fn knows(&self, session: &str) -> bool {
-        let Some(kv) = &self.0 else { return false };
-        match kv.get(&key(session)).text().await {
-            Ok(entry) => entry.is_some(),
-            Err(error) => {
-                warn("read", &error);
-                false
-            }
-        }
+        self.read(&key(session)).await.is_some()
     }
 
     /// The card's document as it was some time ago, if there is one.
     pub async fn card(&self) -> Option<String> {
+        self.read(CARD).await
+    }
+
+    /// A public document as it was some time ago, if there is one.
+    pub async fn document(&self, name: &str) -> Option<Vec<u8>> {
         let kv = self.0.as_ref()?;
-        kv.get(CARD).text().await.unwrap_or_else(|error| {
-            warn("read", &error);
-            None
-        })
+        let bytes = kv.get(&format!("document/{name}")).bytes().await;
+        bytes.unwrap_or_else(|error| warn("read", &error))
+    }
+
+    async fn read(&self, key: &str) -> Option<String> {
+        let text = self.0.as_ref()?.get(key).text().await;
+        text.unwrap_or_else(|error| warn("read", &error))
     }
 
     /// Tells the directory of a session that exists.
@@ -52,9 +54,7 @@ impl Directory {
             Err(error) => Err(error),
         };
         // The next card of the session tells it again.
-        if let Err(error) = told {
-            warn("write", &error);
-        }
+        told.unwrap_or_else(|error| warn("write", &error));
     }
 }
 
@@ -62,7 +62,9 @@ fn key(session: &str) -> String {
     format!("session/{session}")
 }
 
-fn warn(act: &str, error: &worker::KvError) {
-    let line = serde_json::json!({"event": "directory", "act": act, "why": error.to_string()});
+/// Notes what failed; there is nothing in its place.
+fn warn<T: Default>(act: &str, error: &KvError) -> T {
+    let line = json!({"event": "directory", "act": act, "why": error.to_string()});
     console_warn!("{line}");
+    T::default()
 }

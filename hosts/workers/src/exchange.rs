@@ -6,33 +6,23 @@ use a2a_edge::http::host::{self, Intake, REQUEST_ID};
 use a2a_edge::serve::{self, Body, Desk, Host, Stream};
 use futures_util::stream::unfold;
 use futures_util::{Stream as Pieces, StreamExt as _};
+use http::HeaderValue;
 use http::response::Parts;
-use http::{HeaderValue, Uri};
-use worker::{Env, Headers, Request, Response, Result};
-
-use crate::settings;
+use worker::{Headers, Request, Response, Result};
 
 /// Lets the core answer a request.
 pub async fn answer<H: Host + 'static>(
     host: &Rc<H>,
-    env: &Env,
-    desk: &Rc<Desk>,
-    mut request: Request,
+    desk: Rc<Desk>,
+    request: http::Request<Vec<u8>>,
 ) -> Result<Response> {
-    let head = head(&request)?;
-    let id = request_id(&head);
-    let url = request.url()?;
-    let body = body(&mut request).await?;
-    let desk = &match settings::desk_of_body(env, &url, &head, &body, desk).await {
-        Ok(desk) => desk,
-        Err(fault) => return misconfigured(&fault, &id),
-    };
-    let (head, body) = serve::handle(host.as_ref(), desk.as_ref(), head.map(|()| body))
+    let id = request_id(&request);
+    let (head, body) = serve::handle(host.as_ref(), desk.as_ref(), request)
         .await
         .into_parts();
     let body = match body {
         Body::Whole(bytes) => Response::from_bytes(bytes)?,
-        Body::Stream(stream) => Response::from_stream(pieces(Rc::clone(host), Rc::clone(desk), stream))?,
+        Body::Stream(stream) => Response::from_stream(pieces(Rc::clone(host), desk, stream))?,
     };
     dressed(&head, body, &id)
 }
@@ -46,49 +36,39 @@ fn pieces<H: Host>(host: Rc<H>, desk: Rc<Desk>, stream: Stream) -> impl Pieces<I
 }
 
 /// The request without its body.
-pub fn head(request: &Request) -> Result<http::Request<()>> {
-    let url = request.url()?;
-    let target = match url.query() {
-        Some(query) => format!("{}?{query}", url.path()),
-        None => url.path().to_owned(),
-    };
-    let mut head = http::Request::new(());
+pub fn head(request: &Request) -> http::Request<Vec<u8>> {
     // By its own name: worker's enum takes methods that it does not know for GET.
-    *head.method_mut() = request.inner().method().parse().unwrap_or_default();
-    // A target that is no URI leads where nothing is.
-    *head.uri_mut() = target.parse().unwrap_or(Uri::from_static("/"));
-    for (name, value) in request.headers() {
-        if let (Ok(name), Ok(value)) = (
-            name.parse::<http::HeaderName>(),
-            HeaderValue::from_bytes(value.as_bytes()),
-        ) {
-            head.headers_mut().append(name, value);
+    let (method, url) = (request.inner().method(), request.inner().url());
+    let fields = request.headers().entries();
+    let fields = fields.map(|(name, value)| (name, value.into_bytes()));
+    host::head(&method, &url, fields).map(|()| Vec::new())
+}
+
+/// The request with its body's first bytes, at most one more than the core reads.
+pub async fn whole(mut request: Request) -> Result<http::Request<Vec<u8>>> {
+    let mut intake = Intake::default();
+    // A request without a body has no stream.
+    if let Ok(mut stream) = request.stream() {
+        while let Some(chunk) = stream.next().await {
+            if !intake.take(&chunk?) {
+                break;
+            }
         }
     }
-    Ok(head)
+    Ok(head(&request).map(|_| intake.into_bytes()))
 }
 
 /// The id that the entry gave the request: it sets one on every request.
-pub fn request_id(head: &http::Request<()>) -> String {
+pub fn request_id<B>(head: &http::Request<B>) -> String {
     let id = head.headers().get(REQUEST_ID).map(HeaderValue::to_str);
     id.and_then(std::result::Result::ok)
         .unwrap_or_default()
         .to_owned()
 }
 
-/// The body's first bytes, at most one more than the core reads.
-async fn body(request: &mut Request) -> Result<Vec<u8>> {
-    let mut intake = Intake::default();
-    // A request without a body has no stream.
-    let Ok(mut stream) = request.stream() else {
-        return Ok(intake.into_bytes());
-    };
-    while let Some(chunk) = stream.next().await {
-        if !intake.take(&chunk?) {
-            break;
-        }
-    }
-    Ok(intake.into_bytes())
+/// The answer of a deployment that is not configured.
+pub fn misconfigured(fault: &str, id: &str) -> Result<Response> {
+    outward(host::misconfigured(fault, id), id)
 }
 
 /// An answer as the platform sends it.
@@ -105,14 +85,4 @@ fn dressed(head: &Parts, body: Response, id: &str) -> Result<Response> {
     }
     headers.set(REQUEST_ID, id)?;
     Ok(body.with_status(head.status.as_u16()).with_headers(headers))
-}
-
-/// The answer of a deployment that is not configured.
-pub fn misconfigured(fault: &str, id: &str) -> Result<Response> {
-    outward(host::misconfigured(fault, id), id)
-}
-
-/// The answer when the session's object gave none.
-pub fn failed(id: &str) -> Result<Response> {
-    outward(host::failed(id), id)
 }

@@ -13,8 +13,11 @@ use worker::{
 use crate::alarm::Alarm;
 use crate::bell::ObjectBell;
 use crate::outbound::Webhooks;
-use crate::store::ObjectStore;
+use crate::store::{ObjectStore, Rows};
 use crate::{exchange, settings};
+
+/// How long compaction is put off, in milliseconds, so that a burst of commits is compacted once.
+const PUT_OFF_MS: i64 = 1_000;
 
 /// A session. Its object's name is its id.
 #[durable_object(alarm)]
@@ -26,7 +29,7 @@ pub struct Session {
 /// Where the session is: what its streams hold on to.
 struct Place {
     id: String,
-    alarm: Rc<Alarm>,
+    alarm: Alarm,
     store: ObjectStore,
     bell: ObjectBell,
     sessions: Sessions,
@@ -35,11 +38,10 @@ struct Place {
 impl DurableObject for Session {
     fn new(state: State, env: Env) -> Self {
         crate::hush_panics();
-        let alarm = Rc::new(Alarm::new(state.storage()));
-        let store = ObjectStore::new(state.storage(), state.id().name(), Rc::clone(&alarm));
+        let store = ObjectStore::new(Rows(state.storage()), state.id().name());
         let place = Place {
             id: store.session().to_owned(),
-            alarm,
+            alarm: Alarm::new(state.storage()),
             store,
             bell: ObjectBell::default(),
             sessions: Sessions::new(),
@@ -51,10 +53,10 @@ impl DurableObject for Session {
     }
 
     async fn fetch(&self, request: Request) -> Result<Response> {
-        let head = exchange::head(&request)?;
-        match settings::desk(&self.env, &request.url()?, &head).await {
-            Ok(desk) => exchange::answer(&self.place, &self.env, &desk, request).await,
-            Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&head)),
+        let request = exchange::whole(request).await?;
+        match settings::desk(&self.env, &request).await {
+            Ok(desk) => exchange::answer(&self.place, desk, request).await,
+            Err(fault) => exchange::misconfigured(&fault, &exchange::request_id(&request)),
         }
     }
 
@@ -74,7 +76,7 @@ impl Place {
         if self.store.wants_compaction().map_err(told)? {
             serve::compact(self, &self.id).await.map_err(told)?;
         }
-        let desk = settings::last_desk(env)?;
+        let desk = settings::plain(env, None)?;
         let sent = serve::deliver(self, &desk, &Webhooks, &self.id).await;
         if let Some(at) = sent.map_err(told)?.due {
             self.alarm.ring_by(at).await;
@@ -113,6 +115,11 @@ impl Host for Place {
 
     async fn due(&self, _session_id: &str, at: Timestamp) {
         self.alarm.ring_by(at).await;
+    }
+
+    async fn puts_off_compaction(&self, _session_id: &str) -> bool {
+        self.alarm.ring_by(crate::now().plus_millis(PUT_OFF_MS)).await;
+        true
     }
 
     fn report(&self, fault: &StoreError) {

@@ -84,9 +84,13 @@ impl Http {
     }
 }
 
+/// How long an answer may be, in bytes: one that has no end is no answer.
+const MOST: u64 = 64 << 20;
+
 fn whole(answer: Response<Body>) -> Result<Response<Vec<u8>>, String> {
     let (head, mut body) = answer.into_parts();
-    let body = body.read_to_vec().map_err(|error| error.to_string())?;
+    let body = body.with_config().limit(MOST).read_to_vec();
+    let body = body.map_err(|error| error.to_string())?;
     Ok(Response::from_parts(head, body))
 }
 

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::{fs, io};
 
+use serde_json::{Map, Value};
+
 use crate::OPERATOR;
 
 /// `(module (func (export "trap") unreachable))`.
@@ -23,6 +25,10 @@ pub enum Directory {
     Lavish,
     /// Nothing works.
     Failing,
+    /// It is not bound.
+    Absent,
+    /// What is bound by its name is no directory.
+    Mistaken,
 }
 
 impl Directory {
@@ -32,6 +38,15 @@ impl Directory {
             Self::Stale => "stale",
             Self::Lavish => "lavish",
             Self::Failing => "failing",
+            Self::Absent | Self::Mistaken => "unused",
+        }
+    }
+
+    const fn binding(self) -> &'static str {
+        match self {
+            Self::Absent => "",
+            Self::Mistaken => "    (name = \"DIRECTORY\", text = \"no directory\"),\n",
+            _ => "    (name = \"DIRECTORY\", kvNamespace = \"directory\"),\n",
         }
     }
 }
@@ -39,9 +54,11 @@ impl Directory {
 /// One deployment.
 #[derive(Clone, Debug)]
 pub struct Deployment {
+    /// Each with its type and value as workerd reads them.
     variables: Vec<(String, String)>,
     directory: Directory,
-    card: String,
+    old: Map<String, Value>,
+    objects: bool,
     trapping: bool,
 }
 
@@ -52,10 +69,11 @@ impl Default for Deployment {
                 ("A2A_EDGE_OPERATOR_TOKEN", OPERATOR),
                 ("A2A_EDGE_CARD_MODIFIED", "2026-07-17T01:00:00Z"),
             ]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .map(|(name, value)| (name.to_owned(), format!("text = {value:?}")))
             .to_vec(),
             directory: Directory::Honest,
-            card: String::new(),
+            old: Map::new(),
+            objects: true,
             trapping: false,
         }
     }
@@ -64,9 +82,26 @@ impl Default for Deployment {
 impl Deployment {
     /// With a variable or secret set, or set to something else.
     #[must_use]
-    pub fn with(mut self, name: &str, value: &str) -> Self {
+    pub fn with(self, name: &str, value: &str) -> Self {
+        self.bound(name, format!("text = {value:?}"))
+    }
+
+    /// With a variable that is JSON, as one without quotes in `wrangler.toml` is.
+    #[must_use]
+    pub fn with_json(self, name: &str, json: &str) -> Self {
+        self.bound(name, format!("json = {json:?}"))
+    }
+
+    fn bound(mut self, name: &str, value: String) -> Self {
         self.variables.retain(|(known, _)| known != name);
-        self.variables.push((name.to_owned(), value.to_owned()));
+        self.variables.push((name.to_owned(), value));
+        self
+    }
+
+    /// With no objects bound.
+    #[must_use]
+    pub const fn without_objects(mut self) -> Self {
+        self.objects = false;
         self
     }
 
@@ -79,8 +114,14 @@ impl Deployment {
 
     /// With a document of the card in the directory, which a directory that lags shows for good.
     #[must_use]
-    pub fn card(mut self, document: &str) -> Self {
-        document.clone_into(&mut self.card);
+    pub fn card(self, document: &str) -> Self {
+        self.old("card", document)
+    }
+
+    /// With an entry in the directory from before, which a directory that lags shows for good.
+    #[must_use]
+    pub fn old(mut self, key: &str, value: &str) -> Self {
+        self.old.insert(key.to_owned(), Value::from(value));
         self
     }
 
@@ -103,7 +144,7 @@ impl Deployment {
         let variables: String = self
             .variables
             .iter()
-            .map(|(name, value)| format!("    (name = {name:?}, text = {value:?}),\n"))
+            .map(|(name, value)| format!("    (name = {name:?}, {value}),\n"))
             .collect();
         let entry = if self.trapping {
             "    (name = \"trapping.js\", esModule = embed \"trapping.js\"),\n    \
@@ -111,10 +152,20 @@ impl Deployment {
         } else {
             ""
         };
+        let objects = if self.objects {
+            "    (name = \"SESSIONS\", durableObjectNamespace = \"Session\"),\n"
+        } else {
+            ""
+        };
         include_str!("deployment.capnp")
             .replace("    # variables\n", &variables)
             .replace("    # entry\n", entry)
+            .replace("    # objects\n", objects)
+            .replace("    # kv\n", self.directory.binding())
             .replace("# directory", self.directory.name())
-            .replace("# card", &format!("{:?}", self.card))
+            .replace(
+                "# old",
+                &format!("{:?}", Value::Object(self.old.clone()).to_string()),
+            )
     }
 }

@@ -21,8 +21,8 @@ const desk :Workerd.Worker = (
   ],
   bindings = [
     # variables
-    (name = "SESSIONS", durableObjectNamespace = "Session"),
-    (name = "DIRECTORY", kvNamespace = "directory"),
+    # objects
+    # kv
   ],
   durableObjectNamespaces = [(className = "Session", uniqueKey = "a2a-edge-session", enableSql = true)],
   durableObjectStorage = (localDisk = "state"),
@@ -31,5 +31,5 @@ const desk :Workerd.Worker = (
 const directory :Workerd.Worker = (
   compatibilityDate = "2026-11-01",
   modules = [(name = "directory.js", esModule = embed "directory.js")],
-  bindings = [(name = "MODE", text = "# directory"), (name = "CARD", text = # card)],
+  bindings = [(name = "MODE", text = "# directory"), (name = "OLD", json = # old)],
 );

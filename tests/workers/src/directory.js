@@ -12,8 +12,8 @@ export default {
       entries.set(key, value);
       return new Response();
     }
-    // The card's document that was there before anything was written.
-    const old = key === "card" && env.CARD !== "" ? env.CARD : undefined;
+    // What was there before anything was written.
+    const old = env.OLD[key];
     const known = env.MODE === "lavish" ? "{}" : env.MODE === "stale" ? old : (entries.get(key) ?? old);
     return known === undefined ? new Response(null, { status: 404 }) : new Response(known);
   },

@@ -9,6 +9,7 @@ use std::process::Command;
 
 pub use a2a_edge_stories::server::{OPERATOR, PATIENCE, Running};
 pub use config::{Deployment, Directory};
+use tempfile::TempDir;
 use xtask::{npm, workers};
 
 /// Whatever goes wrong when a runtime is started.
@@ -61,10 +62,52 @@ impl Platform {
             fs::copy(self.bundle.join(file), place.join(file))?;
         }
         deployment.write(place)?;
-        let mut command = Command::new(&self.workerd);
-        command
-            .args(["serve", "deployment.capnp", "--experimental", "--control-fd=1"])
-            .current_dir(place);
-        Ok(Running::start(&mut command)?)
+        serve(&self.workerd, "deployment.capnp", place)
     }
+
+    /// Builds the module whose objects are stores and nothing else.
+    ///
+    /// # Errors
+    /// It does not compile.
+    pub fn store_module(&self) -> Outcome<StoreModule> {
+        let folder = tempfile::tempdir()?;
+        let entry = folder.path().join("store.js");
+        fs::write(&entry, include_str!("store.js"))?;
+        workers::module("a2a-edge-workers-store", &entry, folder.path())?;
+        Ok(StoreModule {
+            folder,
+            workerd: self.workerd.clone(),
+        })
+    }
+}
+
+/// A module whose objects are the host's store, each of one session, and nothing else.
+#[derive(Debug)]
+pub struct StoreModule {
+    folder: TempDir,
+    workerd: PathBuf,
+}
+
+impl StoreModule {
+    /// Starts it with the objects that are kept in a folder of `place`, and waits until it listens.
+    ///
+    /// # Errors
+    /// The runtime does not start, or ends at once.
+    pub fn start(&self, place: &Path) -> Outcome<Running> {
+        fs::create_dir_all(place.join("state"))?;
+        for file in workers::FILES {
+            fs::copy(self.folder.path().join(file), place.join(file))?;
+        }
+        fs::write(place.join("store.capnp"), include_str!("store.capnp"))?;
+        serve(&self.workerd, "store.capnp", place)
+    }
+}
+
+/// Starts the runtime on a configuration that lies in `place`.
+fn serve(workerd: &Path, configuration: &str, place: &Path) -> Outcome<Running> {
+    let mut command = Command::new(workerd);
+    command
+        .args(["serve", configuration, "--experimental", "--control-fd=1"])
+        .current_dir(place);
+    Ok(Running::start(&mut command)?)
 }

@@ -19,9 +19,11 @@ mod deploy;
 #[path = "../../../support/desk.rs"]
 mod desk;
 mod directory;
+mod documents;
 #[path = "../../../support/hook.rs"]
 mod hook;
 mod kills;
+mod odd;
 #[path = "../../../support/official_suite.rs"]
 mod official;
 #[path = "../../../support/official.rs"]
@@ -32,6 +34,9 @@ mod push;
 mod reading;
 mod rebuild;
 mod settings;
+mod store;
+#[path = "../../../support/store_suite.rs"]
+mod store_suite;
 mod stories;
 #[allow(dead_code, reason = "each test uses its part of it")]
 #[path = "../../../support/story_bench.rs"]
@@ -40,5 +45,7 @@ mod streams;
 #[path = "../../../support/transcripts.rs"]
 mod transcripts;
 mod traps;
+#[path = "../../store/src/wire.rs"]
+mod wire;
 #[path = "../../../support/writers.rs"]
 mod writers;
