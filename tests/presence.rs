@@ -145,9 +145,9 @@ fn a_status_is_an_event_of_the_log_once_a_key() {
     assert_eq!(said["event"]["seq"], seq);
     let log = pollster::block_on(bench.host.store().history(&bench.session, 0, usize::MAX)).unwrap();
     let last: Value = serde_json::from_slice(&log.last().unwrap().bytes).unwrap();
-    let expected = json!({"type": "statusAnnounced", "eventId": said["event"]["eventId"],
+    let expected = json!({"statusAnnounced": {"eventId": said["event"]["eventId"],
         "participantId": participant(&bench, &bench.member), "status": "Half of the tests pass",
-        "blockedOn": "pr:12", "resources": ["src/**"]});
+        "blockedOn": "pr:12", "resources": ["src/**"]}});
     assert_eq!(
         (&last["events"][0], &last["at"]),
         (&expected, &said["event"]["at"])

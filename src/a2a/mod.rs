@@ -10,7 +10,7 @@ mod push;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 pub use push::{AuthenticationInfo, TaskPushNotificationConfig};
@@ -122,7 +122,7 @@ pub enum Content {
 
 /// One piece of a message or of an artifact (A2A 1.0, §4.1.6).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", try_from = "Members")]
 pub struct Part {
     /// What it holds.
     #[serde(flatten)]
@@ -136,6 +136,46 @@ pub struct Part {
     /// Its media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
+}
+
+/// The members of a part as they are read. To read a flattened field, every value would be held back first.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members {
+    text: Option<String>,
+    raw: Option<String>,
+    url: Option<String>,
+    #[serde(default, deserialize_with = "some")]
+    data: Option<Value>,
+    #[serde(default)]
+    metadata: Metadata,
+    filename: Option<String>,
+    media_type: Option<String>,
+}
+
+/// Null is a value.
+fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<Members> for Part {
+    type Error = &'static str;
+
+    fn try_from(members: Members) -> Result<Self, Self::Error> {
+        let content = match (members.text, members.raw, members.url, members.data) {
+            (Some(text), None, None, None) => Content::Text(text),
+            (None, Some(raw), None, None) => Content::Raw(raw),
+            (None, None, Some(url), None) => Content::Url(url),
+            (None, None, None, Some(data)) => Content::Data(data),
+            _ => return Err("expected exactly one of text, raw, url and data"),
+        };
+        Ok(Self {
+            content,
+            metadata: members.metadata,
+            filename: members.filename,
+            media_type: members.media_type,
+        })
+    }
 }
 
 impl Part {

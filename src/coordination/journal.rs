@@ -277,8 +277,7 @@ fn changed(session: &Session, request_id: &str, change: &RequestChange) -> Told 
 /// What happened to a workstream: its id, and what the change brought.
 fn worked(workstream_id: &str, change: &WorkstreamChange) -> Value {
     let mut data = json!({ "workstreamId": workstream_id });
-    if let (Some(data), Value::Object(mut brought)) = (data.as_object_mut(), json!(change)) {
-        brought.shift_remove("change");
+    if let (Some(data), Value::Object(brought)) = (data.as_object_mut(), change.brought()) {
         data.extend(brought);
     }
     data

@@ -1,6 +1,7 @@
 //! Reading JSON from strangers: duplicate keys and deep nesting are refused, and every refusal says where.
 
 mod canonical;
+pub(crate) mod own;
 
 use std::fmt;
 

@@ -19,7 +19,7 @@ use crate::time::Timestamp;
 
 /// Something that those who follow a task are told. Its number is its place among the changes of its task, from 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "change", rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
 pub enum Change {
     /// Something was handed in: an artifact, or a piece of one.
     Artifact(Piece),

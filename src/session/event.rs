@@ -18,11 +18,12 @@ use super::question::{Question, QuestionAnswer};
 use super::request::{Request, RequestChange};
 use super::task::{Choice, Ending, Gate, Mail, TaskRecord};
 use super::workstream::{Workstream, WorkstreamChange};
+use crate::json::own;
 use crate::time::Timestamp;
 
 /// Something that happened. Events are facts: they are never refused and never rewritten.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Event {
     /// The session began.
     SessionCreated {
@@ -93,7 +94,6 @@ pub enum Event {
         /// Which.
         workstream_id: String,
         /// What.
-        #[serde(flatten)]
         change: WorkstreamChange,
     },
     /// Somebody proposes something for the knowledge.
@@ -108,7 +108,6 @@ pub enum Event {
         /// Which.
         proposal_id: String,
         /// How.
-        #[serde(flatten)]
         ruling: Ruling,
     },
     /// A participant was given another token; those it had no longer work.
@@ -157,7 +156,6 @@ pub enum Event {
         /// Which.
         request_id: String,
         /// What.
-        #[serde(flatten)]
         change: RequestChange,
     },
     /// The client is asked something: the message that came just before.
@@ -408,6 +406,6 @@ impl Commit {
     /// # Errors
     /// Why the bytes are no commit.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+        own::read(bytes)
     }
 }

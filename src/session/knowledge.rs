@@ -108,7 +108,7 @@ impl Proposal {
 
 /// What somebody with a say decides about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "ruling", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Ruling {
     /// It becomes a version of an entry.
     Accepted {

@@ -37,6 +37,7 @@ pub use event::{Commit, Event};
 pub use facts::SYSTEM_ADDRESS;
 pub use limits::SessionLimits;
 
+use crate::json::own;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use claim::Claims;
@@ -138,7 +139,7 @@ impl Session {
     /// # Errors
     /// When `bytes` is no snapshot; says what is wrong, for the log of the host.
     pub fn restore(bytes: &[u8]) -> Result<Self, String> {
-        let mut session: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let mut session: Self = own::read(bytes)?;
         session.claims.derive(session.latest);
         session.inbox.derive();
         session.workstreams.derive();

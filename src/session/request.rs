@@ -282,7 +282,7 @@ pub(super) fn mark(unfinished: &mut Vec<String>, artifact_id: &str, chunk: Chunk
 
 /// What can happen to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "change", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum RequestChange {
     /// Somebody took it.
     Claimed {

@@ -75,9 +75,13 @@ pub struct NewEvidence {
 /// Evidence, with who gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What was given.
-    #[serde(flatten)]
-    pub given: NewEvidence,
+    /// One line, at most 40 characters.
+    pub kind: String,
+    /// At most 1,000 characters.
+    pub summary: String,
+    /// An https URL of at most 2,048 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// Who gave it.
     pub from: String,
     /// When.
@@ -97,9 +101,11 @@ pub struct NewCheckpoint {
 /// A checkpoint, with who set it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// What was said.
-    #[serde(flatten)]
-    pub said: NewCheckpoint,
+    /// At most 4,000 characters.
+    pub summary: String,
+    /// At most 2,000 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
     /// Who set it.
     pub from: String,
     /// When.
@@ -178,7 +184,7 @@ impl Update {
 
 /// What can happen to a workstream. Each holds what it brought, and nothing that was there before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "change", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum WorkstreamChange {
     /// Some of it was set anew.
     Updated(Box<Update>),
@@ -213,6 +219,17 @@ impl WorkstreamChange {
             Self::LinkMoved { .. } => "workstream.link-moved",
             Self::Unlinked { .. } => "workstream.unlinked",
         }
+    }
+
+    /// What it brought, as members of an object.
+    #[must_use]
+    pub fn brought(&self) -> Value {
+        // As it is kept, that object stands under the change's name.
+        match json!(self) {
+            Value::Object(mut kept) => kept.values_mut().next().map(Value::take),
+            _ => None,
+        }
+        .unwrap_or_default()
     }
 }
 
@@ -275,13 +292,16 @@ impl Workstream {
         self.lifecycle = update.lifecycle.unwrap_or(self.lifecycle);
         self.evidence
             .extend(update.add_evidence.iter().map(|given| Evidence {
-                given: given.clone(),
+                kind: given.kind.clone(),
+                summary: given.summary.clone(),
+                url: given.url.clone(),
                 from: by.to_owned(),
                 at,
             }));
         if let Some(said) = &update.checkpoint {
             self.checkpoint = Some(Checkpoint {
-                said: said.clone(),
+                summary: said.summary.clone(),
+                next: said.next.clone(),
                 from: by.to_owned(),
                 at,
             });
@@ -300,7 +320,7 @@ struct Origin {
 
 /// Something in the history of a workstream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(rename_all = "camelCase")]
 enum Happened {
     Changed(WorkstreamChange),
     Created(Origin),
@@ -311,6 +331,13 @@ impl Happened {
         match self {
             Self::Created(_) => "workstream.created",
             Self::Changed(change) => change.name(),
+        }
+    }
+
+    fn brought(&self) -> Value {
+        match self {
+            Self::Created(origin) => json!(origin),
+            Self::Changed(change) => change.brought(),
         }
     }
 }
@@ -331,11 +358,8 @@ impl HistoryEvent {
     #[must_use]
     pub fn record(&self) -> Value {
         let mut data = json!({ "version": self.version });
-        if let (Some(data), Ok(Value::Object(mut what))) =
-            (data.as_object_mut(), serde_json::to_value(&self.what))
-        {
-            what.shift_remove("change");
-            data.extend(what);
+        if let (Some(data), Value::Object(brought)) = (data.as_object_mut(), self.what.brought()) {
+            data.extend(brought);
         }
         json!({"seq": self.seq, "type": self.what.name(), "actor": self.actor, "at": self.at, "data": data})
     }

@@ -195,7 +195,7 @@ pub fn verify(memory: &Memory, session_id: &str, journal: &Journal) {
             .as_array()
             .unwrap()
         {
-            if event["type"] == "sendRecorded" {
+            if let Some(event) = event.get("sendRecorded") {
                 let key = format!("{} {}", event["participantId"], event["messageId"]);
                 kept.entry(key).or_default().push(commit.seq);
             }

@@ -37,10 +37,10 @@ enum Source {
     Script(&'static str),
 }
 
-/// The world `core`: the desk, its sessions and the rules. At most 2,048 KiB.
+/// The world `core`: the desk, its sessions and the rules. At most 1,536 KiB.
 pub const CORE: World = World {
     file: "a2a-edge.wasm",
-    max_size: 2_048 * 1024,
+    max_size: 1_536 * 1024,
     source: Source::Crate {
         package: "a2a-edge-component",
         place: "components",
