@@ -11,8 +11,8 @@ use crate::files::{gzip_len, read};
 use crate::process::{self, cargo, root, target_dir};
 use crate::{Failure, Outcome, setup};
 
-/// How large the host may be, in bytes and uncompressed, without the component: 1 MiB.
-pub const MAX_SIZE: usize = 1024 * 1024;
+/// How large the host may be, in bytes and uncompressed, without the component: 576 KiB.
+pub const MAX_SIZE: usize = 576 * 1024;
 
 /// The host's file in `build/spin`.
 pub const HOST: &str = "a2a-edge-spin.wasm";

@@ -420,7 +420,7 @@ fn what_is_due_is_taken_to_its_webhook_recorded_and_due_no_more() {
         panic!("{places:?}");
     };
     assert_eq!(
-        (&place.task_id, &place.config_id[..], later),
+        (&place.task_id, place.config_id.as_str(), later),
         (&task, "hook", None)
     );
     assert_eq!(next_due(&mut host, &id), Some(host.now));
