@@ -105,6 +105,17 @@ pub fn failed(id: &str) -> Response<Vec<u8>> {
     refused("the server failed", "INTERNAL_ERROR", id)
 }
 
+/// The answer to a request whose body broke off.
+#[must_use]
+pub fn incomplete(id: &str) -> Response<Vec<u8>> {
+    answered(
+        Code::InvalidArgument,
+        "the body did not arrive whole",
+        "BODY_INCOMPLETE",
+        id,
+    )
+}
+
 /// The answer while the host can't reach what it needs to serve at all.
 #[must_use]
 pub fn unavailable(id: &str) -> Response<Vec<u8>> {

@@ -58,8 +58,7 @@ async fn served(app: &Rc<App>, request: Request, id: &str) -> Response<Body> {
     let mut intake = Intake::default();
     while let Some(frame) = incoming.frame().await {
         let Ok(frame) = frame else {
-            // The connection broke: nobody reads this.
-            return whole(host::failed(id));
+            return whole(host::incomplete(id));
         };
         if frame.data_ref().is_some_and(|piece| !intake.take(piece)) {
             break;

@@ -8,7 +8,8 @@ use futures_util::stream::unfold;
 use futures_util::{Stream as Pieces, StreamExt as _};
 use http::HeaderValue;
 use http::response::Parts;
-use worker::{Headers, Request, Response, Result};
+use worker::js_sys::Uint8Array;
+use worker::{Headers, Method, Request, RequestInit, Response, Result};
 
 /// Lets the core answer a request.
 pub async fn answer<H: Host + 'static>(
@@ -46,6 +47,11 @@ pub fn head(request: &Request) -> http::Request<Vec<u8>> {
 
 /// The request with its body's first bytes, at most one more than the core reads.
 pub async fn whole(mut request: Request) -> Result<http::Request<Vec<u8>>> {
+    let body = body(&mut request).await?;
+    Ok(head(&request).map(|_| body))
+}
+
+async fn body(request: &mut Request) -> Result<Vec<u8>> {
     let mut intake = Intake::default();
     // A request without a body has no stream.
     if let Ok(mut stream) = request.stream() {
@@ -55,7 +61,31 @@ pub async fn whole(mut request: Request) -> Result<http::Request<Vec<u8>>> {
             }
         }
     }
-    Ok(head(&request).map(|_| intake.into_bytes()))
+    Ok(intake.into_bytes())
+}
+
+/// The request as it is to be handed on, with the bytes that [`whole`] would read in place of a body that may break off; none
+/// when it did.
+pub async fn arrived(mut request: Request) -> Result<Option<Request>> {
+    let method = request.method();
+    if !matches!(
+        method,
+        Method::Post | Method::Put | Method::Patch | Method::Delete
+    ) {
+        return Ok(Some(request));
+    }
+    let Ok(body) = body(&mut request).await else {
+        return Ok(None);
+    };
+    let headers = request.headers().clone();
+    for framing in ["content-length", "transfer-encoding"] {
+        headers.delete(framing)?;
+    }
+    let mut init = RequestInit::new();
+    init.with_method(method)
+        .with_headers(headers)
+        .with_body(Some(Uint8Array::from(body.as_slice()).into()));
+    Request::new_with_init(&request.inner().url(), &init).map(Some)
 }
 
 /// The id that the entry gave the request: it sets one on every request.

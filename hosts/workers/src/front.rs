@@ -73,7 +73,11 @@ async fn there(
     session: &str,
     request: Request,
 ) -> Result<Response> {
-    // Whatever comes in is handed on as it is, the entry's request id included.
+    let Some(request) = exchange::arrived(request).await? else {
+        let id = exchange::request_id(head);
+        return exchange::outward(host::incomplete(&id), &id);
+    };
+    // What came in is handed on, the entry's request id included.
     let ask = async {
         let object = env.durable_object(OBJECTS)?.get_by_name(session)?;
         object.fetch_with_request(request).await

@@ -19,6 +19,9 @@ use crate::{exchange, settings};
 /// How long compaction is put off, in milliseconds, so that a burst of commits is compacted once.
 const PUT_OFF_MS: i64 = 1_000;
 
+/// How long what was put off is left alone after it failed, in milliseconds.
+const REST_MS: i64 = 30_000;
+
 /// A session. Its object's name is its id.
 #[durable_object(alarm)]
 pub struct Session {
@@ -60,10 +63,15 @@ impl DurableObject for Session {
         }
     }
 
-    /// Does what was put off. A failure is thrown, for the platform tries an alarm again that did.
+    /// Does what was put off. After a failure it rings again, however often: the platform would give up after some tries, and
+    /// only the session's next commit would ask anew.
     async fn alarm(&self) -> Result<Response> {
-        let done = self.place.catch_up(&self.env).await;
-        done.map_err(worker::Error::RustError)?;
+        if let Err(why) = self.place.catch_up(&self.env).await {
+            let line = json!({"event": "alarm", "session": self.place.id, "why": why});
+            console_error!("{line}");
+            let again = crate::now().plus_millis(REST_MS);
+            self.place.alarm.ring_by(again).await;
+        }
         Response::empty()
     }
 }
