@@ -30,6 +30,26 @@ impl Notified {
         (task.to_owned(), number.parse().unwrap())
     }
 
+    /// It tells of this task, at the webhook's own target, with the token `t-1` and the credentials `secret` of its config.
+    #[track_caller]
+    pub fn is_as_configured(&self, task: &str) {
+        assert_eq!(self.body["statusUpdate"]["taskId"], task);
+        assert!(
+            self.head.starts_with("POST /hook?a=b HTTP/1.1\r\n"),
+            "{}",
+            self.head
+        );
+        let head = self.head.to_ascii_lowercase();
+        for line in [
+            "authorization: bearer secret\r\n",
+            "x-a2a-notification-token: t-1\r\n",
+            "content-type: application/a2a+json\r\n",
+            "a2a-version: 1.0\r\n",
+        ] {
+            assert!(head.contains(line), "{line}: {head}");
+        }
+    }
+
     pub fn state(&self) -> &str {
         self.body["statusUpdate"]["status"]["state"]
             .as_str()

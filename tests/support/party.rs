@@ -63,6 +63,15 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
+    /// Everything that a server has written about the calls so far. Lines reach the test later than answers do, but in
+    /// order: the line of one more call is the last to arrive.
+    pub(crate) fn lines(&self, running: &Running) -> Vec<String> {
+        let last = self.call("GET /nothing", "", &Value::Null);
+        let line = running.line_with(&["\"event\":\"request\"", &last.id]);
+        assert!(line.is_some(), "{:?}", running.lines());
+        running.lines()
+    }
+
     pub(crate) fn of(running: &Running) -> Self {
         Self::at(running.url())
     }
