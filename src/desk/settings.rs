@@ -145,7 +145,7 @@ impl Config {
                 "expected a JSON object with a string for each setting",
             )
         };
-        let Ok(Value::Object(mut object)) = json::parse(text.as_bytes()) else {
+        let Ok(Value::Object(mut object)) = json::parse_text(text) else {
             return Err(no_object());
         };
         if !object.values().all(Value::is_string) {

@@ -102,6 +102,15 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
     (number.unsigned_abs() <= SAFE_INTEGER.unsigned_abs()).then_some(number)
 }
 
+/// The member of this name. Most objects have few, and comparing a few names is quicker than hashing one.
+fn member<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    const FEW: usize = 16;
+    match map.len() {
+        ..=FEW => map.iter().find_map(|(key, value)| (key == name).then_some(value)),
+        _ => map.get(name),
+    }
+}
+
 /// An object that is being read.
 #[derive(Clone, Copy)]
 pub(super) struct Object<'a, 'p> {
@@ -129,7 +138,7 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
-        let value = self.map.get(name)?;
+        let value = member(self.map, name)?;
         (self.null == Null::Value || !value.is_null()).then_some(value)
     }
 

@@ -143,10 +143,18 @@ fn write<T: Serialize>(ok: bool, result: Option<T>, error: Option<&Fault>) -> St
 
 /// `{"ok":true}`, or the fault.
 pub(crate) fn verdict<T>(outcome: Result<T, Fault>) -> String {
-    match outcome {
-        Ok(_) => write::<()>(true, None, None),
-        Err(fault) => write::<()>(false, None, Some(&fault)),
-    }
+    fault(outcome).unwrap_or_else(ok)
+}
+
+/// The verdict that nothing is wrong, without a result.
+pub(crate) fn ok() -> String {
+    r#"{"ok":true}"#.to_owned()
+}
+
+/// The verdict that something is, or none.
+pub(crate) fn fault<T>(outcome: Result<T, Fault>) -> Option<String> {
+    let fault = outcome.err()?;
+    Some(write::<()>(false, None, Some(&fault)))
 }
 
 /// `{"ok":true,"result":…}`, or the fault.
@@ -159,7 +167,7 @@ pub(crate) fn answer<T: Serialize>(outcome: Result<T, Fault>) -> String {
 
 /// The JSON of a text door's input; a text that is none is a fault on the whole.
 pub(crate) fn read(text: &str, whole: &str) -> Result<Value, Fault> {
-    json::parse(text.as_bytes()).map_err(|error| Fault::invalid(whole, format!("expected JSON: {error}")))
+    json::parse_text(text).map_err(|error| Fault::invalid(whole, format!("expected JSON: {error}")))
 }
 
 #[cfg(test)]

@@ -30,7 +30,18 @@ impl std::error::Error for JsonError {}
 /// # Errors
 /// Anything RFC 8259 refuses, an object that names a key twice, and nesting deeper than [`MAX_DEPTH`].
 pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    match str::from_utf8(bytes) {
+        Ok(text) => parse_text(text),
+        Err(error) => Err(JsonError(error.to_string())),
+    }
+}
+
+/// The same for a text, which is known to be UTF-8.
+///
+/// # Errors
+/// As for [`parse`].
+pub fn parse_text(text: &str) -> Result<Value, JsonError> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Strict { room: MAX_DEPTH }
         .deserialize(&mut deserializer)
         .and_then(|value| deserializer.end().map(|()| value))

@@ -15,7 +15,8 @@ use serde::de::{
 /// # Errors
 /// Why it is none, for the log of the host.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     T::deserialize(Own(&mut deserializer))
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| error.to_string())

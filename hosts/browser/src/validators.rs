@@ -34,23 +34,18 @@ const fn handoffs(taken: bool) -> Handoffs {
     if taken { Handoffs::Taken } else { Handoffs::Refused }
 }
 
-/// What a verdict without a result finds wrong. Most find nothing, and nothing is the quickest to carry across.
-fn wrong(verdict: String) -> Option<String> {
-    (verdict != r#"{"ok":true}"#).then_some(verdict)
-}
-
 /// `validateWork`: see the door; undefined for `{"ok":true}`.
 #[wasm_bindgen(js_name = validateWork)]
 #[must_use]
 pub fn validate_work(request: &str, taken: bool) -> Option<String> {
-    wrong(work::validate_json(request, handoffs(taken)))
+    work::fault_json(request, handoffs(taken))
 }
 
 /// `validateEnvelope`: see the door; undefined for `{"ok":true}`.
 #[wasm_bindgen(js_name = validateEnvelope)]
 #[must_use]
 pub fn validate_envelope(request: &str) -> Option<String> {
-    wrong(envelope::validate_json(request))
+    envelope::fault_json(request)
 }
 
 /// `opening`: see the door.

@@ -29,7 +29,7 @@ pub(crate) fn invalid(field: impl Into<String>, message: impl Into<String>) -> F
 
 /// JSON that came in; a text that is none is invalid on `field`.
 pub(crate) fn parse(field: &str, text: &str) -> Result<Value, Fault> {
-    json::parse(text.as_bytes()).map_err(|error| invalid(field, format!("expected JSON: {error}")))
+    json::parse_text(text).map_err(|error| invalid(field, format!("expected JSON: {error}")))
 }
 
 /// The result of a verdict, for what the core reads from text alone; null where there is none.

@@ -65,7 +65,7 @@ impl CardKey {
     fn from_jwk(text: &str) -> Result<Self, NotAKey> {
         const JWK: NotAKey =
             NotAKey("expected a JWK with kty EC, crv P-256 and d, and x and y that belong to it");
-        let jwk = json::parse(text.as_bytes()).map_err(|_| JWK)?;
+        let jwk = json::parse_text(text).map_err(|_| JWK)?;
         let member = |name: &str| jwk.get(name).and_then(Value::as_str);
         if (member("kty"), member("crv")) != (Some("EC"), Some("P-256")) {
             return Err(JWK);
