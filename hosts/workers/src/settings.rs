@@ -100,6 +100,9 @@ fn deployed(env: &Env) -> Option<String> {
 /// or the card's document.
 fn set(env: &Env, setting: &str) -> Option<String> {
     let value = Reflect::get(env, &variable(setting).into()).ok()?;
+    if value.is_null() {
+        return None;
+    }
     let json = || JSON::stringify(&value).ok()?.as_string();
     let text = value.as_string().or_else(json)?;
     (!text.is_empty()).then_some(text)
