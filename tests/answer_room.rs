@@ -43,7 +43,10 @@ fn pages(list: &str, id: &str, mut ask: impl FnMut(&str) -> Value) -> Vec<usize>
         assert!(length <= MOST, "{list}: {length}");
         let items = answer[list].as_array().unwrap();
         for item in items {
-            assert!(seen.insert(item[id].as_str().unwrap().to_owned()), "{list}: twice");
+            assert!(
+                seen.insert(item[id].as_str().unwrap().to_owned()),
+                "{list}: twice"
+            );
         }
         pages.push(items.len());
         answer["nextPageToken"].as_str().unwrap().clone_into(&mut token);
@@ -87,6 +90,11 @@ fn a_digest_shows_the_newest_of_long_records_and_says_that_there_is_more() {
     let all = bench.coordinate(&bench.member, "requests:list", &json!({"pageSize": 100}));
     let first = &all.ok()["requests"][0]["requestId"];
     assert!(open.iter().all(|request| request["requestId"] != *first));
-    assert!(digest["more"].as_array().unwrap().contains(&json!("openRequests")));
+    assert!(
+        digest["more"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("openRequests"))
+    );
     assert!(answer.to_string().len() <= MOST);
 }
