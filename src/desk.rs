@@ -66,6 +66,8 @@ pub struct Config {
     pub webhooks: Option<Reach>,
     /// How much each session may hold.
     pub limits: SessionLimits,
+    /// What an extension is configured with that is composed into the desk's component; for those alone.
+    pub extension_options: Option<Value>,
 }
 
 impl Default for Config {
@@ -88,6 +90,7 @@ impl Default for Config {
             keep_alive_ms: KEEP_ALIVE_MS,
             webhooks: None,
             limits: SessionLimits::default(),
+            extension_options: None,
         }
     }
 }
@@ -234,6 +237,9 @@ impl Desk {
                 "expected at least 32 printable characters of ASCII, drawn at random, and no blank at either end",
             );
         }
+        if config.extension_options.is_some() {
+            return fault("extension_options", "expected none: no extension is composed in");
+        }
         let registry = extensions.build()?;
         let operator = config.operator_token.as_deref().map(SecretDigest::of);
         Ok(Self {
@@ -377,6 +383,10 @@ mod tests {
     #[test]
     fn a_setting_that_cannot_work_is_named() {
         assert_eq!(fault(|_| {}), None);
+        assert_eq!(
+            fault(|config| config.extension_options = Some(json!({}))),
+            Some("extension_options")
+        );
         for (url, wrong) in [
             ("http://edge.example:8420", false),
             ("https://edge_1.example/agents/a", false),

@@ -31,7 +31,8 @@ use crate::time::NotATime;
 /// | `keep_alive` | how long a stream is silent before a comment says that it is still there, in whole seconds |
 /// | `push` | whether the agent offers push notifications, and where to: `on`, `off` or `local` |
 /// | `limits` | how much each session may hold: `NAME=NUMBER`, with commas between them |
-pub const NAMES: [&str; 15] = [
+/// | `extension_options` | what the extension is configured with that is composed in: a JSON object |
+pub const NAMES: [&str; 16] = [
     "operator_token",
     "base_url",
     "name",
@@ -47,6 +48,7 @@ pub const NAMES: [&str; 15] = [
     "keep_alive",
     "push",
     "limits",
+    "extension_options",
 ];
 
 /// The range of a setting in seconds.
@@ -124,6 +126,11 @@ impl Config {
             }
             let kept = config.limits.set(limit);
             kept.map_err(|rule| fault("limits", rule))?;
+        }
+        if let Some(text) = set("extension_options") {
+            let options = json::parse(text.as_bytes()).ok().filter(Value::is_object);
+            let options = options.ok_or_else(|| fault("extension_options", "expected a JSON object"))?;
+            config.extension_options = Some(options);
         }
         Ok(config)
     }
@@ -222,6 +229,7 @@ mod tests {
             "8",
             "local",
             "participants=3",
+            r#"{"words":7}"#,
         ];
         let mut asked = Vec::new();
         let config = Config::from_texts(|name| {
@@ -245,6 +253,7 @@ mod tests {
         assert_eq!(config.webhooks, Some(Reach::Anywhere));
         assert!(config.card_modified.is_some());
         assert_eq!(config.limits.participants, 3);
+        assert_eq!(config.extension_options, Some(serde_json::json!({"words": 7})));
     }
 
     #[test]
@@ -267,6 +276,7 @@ mod tests {
             "card_key",
             "card_modified",
             "anonymous",
+            "extension_options",
         ] {
             assert_eq!(one(name, "yes").unwrap_err().0, name);
         }
