@@ -168,14 +168,14 @@ impl Hooks for Instances {
     }
 
     fn handle_request(&self, request: &text::Request, activation: &str) -> Called<HandledRequest> {
-        let request = request.into();
-        let handled = self.call(|hooks, store| hooks.call_handle_request(store, &request, activation))?;
+        let (request, activation) = (request.into(), activation.to_owned());
+        let handled = self.call(|hooks, store| hooks.call_handle_request(store, &request, &activation))?;
         Ok(handled?.into())
     }
 
     fn handle_response(&self, response: &text::Response, activation: &str) -> Called<HandledResponse> {
-        let response = response.into();
-        let handled = self.call(|hooks, store| hooks.call_handle_response(store, &response, activation))?;
+        let (response, activation) = (response.into(), activation.to_owned());
+        let handled = self.call(|hooks, store| hooks.call_handle_response(store, &response, &activation))?;
         Ok(handled.into())
     }
 
