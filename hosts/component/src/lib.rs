@@ -7,8 +7,11 @@
 mod activation;
 #[cfg(feature = "extension")]
 mod composed;
+#[cfg(feature = "session")]
+mod coordination;
 mod envelope;
 mod fault;
+mod gate;
 mod projection;
 #[cfg(feature = "session")]
 mod session;
