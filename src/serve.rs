@@ -14,6 +14,8 @@ pub mod place;
 mod sessions;
 mod stream;
 
+use std::sync::Arc;
+
 use http::{Method, Request, Response};
 
 use crate::exchange::Poll;
@@ -29,7 +31,7 @@ use line::Flight;
 pub use notifier::{Due, Landing, Notifier};
 pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
-use sessions::{Absent, Seen, compact_behind, offer};
+use sessions::{Seen, Slot, compact_behind, offer};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided, each time after another one took its number. Of four processes that never rest at one
@@ -177,8 +179,8 @@ where
 /// # Errors
 /// What the store says; nothing is lost by it.
 pub async fn compact<S: State, H: Host<S>>(host: &H, session_id: &str) -> Result<(), StoreError> {
-    let seat = host.sessions().seat(session_id).refreshed(host).await?;
-    seat.compact(host).await
+    let slot = host.sessions().slot(session_id);
+    slot.look(host).await?.compact(host).await
 }
 
 async fn card<H, D>(host: &H, desk: &D, card: &D::Card) -> Answered<Vec<u8>>
@@ -186,8 +188,8 @@ where
     D: Decider,
     H: Host<D::Session>,
 {
-    let seat = host.sessions().seat(desk.card_session(card));
-    let seat = seat.refreshed(host).await?;
+    let slot = host.sessions().slot(desk.card_session(card));
+    let seat = slot.look(host).await?;
     Ok(desk.card(card, seat.session().is_some()))
 }
 
@@ -250,14 +252,22 @@ where
     D: Decider,
     H: Host<D::Session>,
 {
-    let seat = host.sessions().seat(desk.session_id(exchange));
-    let mut seat = seat.refreshed(host).await?;
+    let slot = host.sessions().slot(desk.session_id(exchange));
+    if desk.only_looks(exchange) {
+        let seat = slot.look(host).await?;
+        let decided = desk.decide(exchange, seat.session(), host.now(), host.entropy());
+        // What changes something all the same takes its turn.
+        if !matches!(decided, Ok(Some(_))) {
+            let polled = decided.and_then(|_| desk.poll(exchange, seat.session(), host.now()));
+            return follow(host, desk, exchange, end, &slot, seat.leave(), polled).await;
+        }
+    }
+    let mut seat = slot.turn(host).await?;
     for _ in 0..ATTEMPTS {
         let commit = match desk.decide(exchange, seat.session(), host.now(), host.entropy()) {
             Ok(commit) => commit,
             Err(refused) => {
-                seat.leave().1.settled().await?;
-                return Err(refused.into());
+                return follow(host, desk, exchange, end, &slot, seat.leave(), Err(refused)).await;
             }
         };
         let mut flight = None;
@@ -269,18 +279,14 @@ where
             }
         }
         let polled = desk.poll(exchange, seat.session(), host.now());
-        let due = seat.next_due();
-        let (absent, seen) = seat.leave();
+        let seen = seat.leave();
         if let Some(flight) = flight
-            && !landed(host, absent.id(), flight).await?
+            && !landed(host, slot.id(), flight).await?
         {
-            seat = absent.refreshed(host).await?;
+            seat = slot.turn(host).await?;
             continue;
         }
-        if let Some(at) = due {
-            host.reached(absent.id(), at);
-        }
-        return follow(host, desk, exchange, end, (absent, seen), polled).await;
+        return follow(host, desk, exchange, end, &slot, seen, polled).await;
     }
     Err(Trouble::Contended)
 }
@@ -309,20 +315,23 @@ async fn landed<S: State, H: Host<S>, F: Future<Output = Result<CommitOutcome, S
     Ok(true)
 }
 
-/// Looks for the answer until it is there, beginning with what was seen when the turn was given up.
+/// Looks for the answer until it is there, beginning with what was seen when the seat was given up.
 async fn follow<H, D>(
     host: &H,
     desk: &D,
     exchange: &mut D::Exchange,
     end: Option<Timestamp>,
-    left: (Absent<D::Session>, Seen),
+    slot: &Arc<Slot<D::Session>>,
+    mut seen: Seen,
     mut polled: Result<Poll, Response<Vec<u8>>>,
 ) -> Answered<Option<Vec<u8>>>
 where
     D: Decider,
     H: Host<D::Session>,
 {
-    let (mut absent, mut seen) = left;
+    if let Some(at) = seen.due {
+        host.reached(slot.id(), at);
+    }
     loop {
         seen.settled().await?;
         match polled? {
@@ -333,14 +342,14 @@ where
             }
             Poll::Wait(until) => {
                 let until = end.map_or(until, |end| end.min(until));
-                host.bell().wait(absent.id(), seen.seq, until).await;
+                host.bell().wait(slot.id(), seen.seq, until).await;
             }
             // Others need not wait for it: what the log holds does not change.
-            Poll::Log(span) => desk.supply(exchange, history(host, absent.id(), span).await?),
+            Poll::Log(span) => desk.supply(exchange, history(host, slot.id(), span).await?),
         }
-        let seat = absent.refreshed(host).await?;
+        let seat = slot.look(host).await?;
         polled = desk.poll(exchange, seat.session(), host.now());
-        (absent, seen) = seat.leave();
+        seen = seat.leave();
     }
 }
 

@@ -250,6 +250,12 @@ impl Exchange {
         self.credential.session_id()
     }
 
+    /// Whether it is of a method that is safe, so that nothing is ever committed for it (RFC 9110, §9.2.1).
+    #[must_use]
+    pub fn only_looks(&self) -> bool {
+        self.request.method().is_safe()
+    }
+
     /// In whose form the answer is written.
     #[must_use]
     pub const fn form(&self) -> Form<'_> {
