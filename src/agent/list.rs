@@ -66,7 +66,11 @@ pub(super) fn page_after(
 
 impl Page {
     /// Reads what page is asked for.
-    pub(super) fn read(session: &Session, call: &Call, params: &Map<String, Value>) -> Result<Self, Refusal> {
+    pub(super) fn read(
+        session: &Session,
+        call: &Call<'_>,
+        params: &Map<String, Value>,
+    ) -> Result<Self, Refusal> {
         let mut decoder = Decoder::new();
         let size = page_size(&mut decoder, params);
         let state = member(params, "status")

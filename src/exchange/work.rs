@@ -203,9 +203,9 @@ impl Work {
             } => {
                 let call = agent::Call {
                     method: *method,
-                    params: params.clone(),
-                    requested: requested.clone(),
-                    caller: caller.clone(),
+                    params,
+                    requested,
+                    caller,
                     now,
                     entropy,
                     known: *known,
@@ -248,7 +248,7 @@ impl Outcome {
     ) -> Result<Poll, Failed> {
         match self {
             Self::Follow(follow) => Ok(match follow.poll(desk, session()?, now)? {
-                agent::Poll::Ready(value, echo) => Poll::Ready(success(form, &value, echo.as_deref())),
+                agent::Poll::Ready(reply, echo) => Poll::Ready(success(form, &reply, echo.as_deref())),
                 agent::Poll::Wait(until) => Poll::Wait(until),
             }),
             Self::Answer(answer, echo) => {

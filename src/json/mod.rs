@@ -40,12 +40,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
 
 /// Compact JSON of a value.
 #[must_use]
-pub fn to_string(value: &Value) -> String {
-    compact(value)
-}
-
-/// Compact JSON of anything.
-fn compact(value: &(impl serde::Serialize + ?Sized)) -> String {
+pub fn to_string(value: &(impl serde::Serialize + ?Sized)) -> String {
     // Only a map with keys that are no strings fails: nothing this crate builds.
     serde_json::to_string(value).unwrap_or_default()
 }
