@@ -13,6 +13,8 @@ mod send;
 pub mod stream;
 mod view;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -36,7 +38,7 @@ pub struct Call<'a> {
     /// The values of the A2A-Extensions header.
     pub requested: &'a [String],
     /// Who calls.
-    pub caller: &'a Caller,
+    pub caller: &'a Arc<Caller>,
     /// Now.
     pub now: Timestamp,
     /// 32 random bytes, fresh for this call.
@@ -74,7 +76,7 @@ impl From<Refusal> for Failed {
 pub struct Follow {
     method: Method,
     params: Value,
-    caller: Caller,
+    caller: Arc<Caller>,
     activations: Activations,
     goal: Goal,
 }
@@ -165,7 +167,7 @@ pub fn begin(desk: &Desk, session: &Session, call: Call<'_>) -> Result<Step, Fai
             follow: Follow {
                 method: call.method,
                 params,
-                caller: call.caller.clone(),
+                caller: Arc::clone(call.caller),
                 activations,
                 goal,
             },
@@ -290,7 +292,7 @@ fn decide(
     let context = Context {
         now: call.now,
         entropy: call.entropy,
-        caller: call.caller.clone(),
+        caller: Caller::clone(call.caller),
         limits: desk.config.limits,
         idempotency: None,
     };
@@ -367,7 +369,7 @@ impl Follow {
         }
     }
 
-    fn view<'a>(&self, desk: &'a Desk, session: &'a Session, now: Timestamp) -> View<'a> {
+    fn view<'a>(&'a self, desk: &'a Desk, session: &'a Session, now: Timestamp) -> View<'a> {
         View::new(desk, session, &self.activations, now)
     }
 
@@ -398,5 +400,16 @@ impl Follow {
 
 /// The id that a client may know a task's status message by when no message of the session gives one.
 fn status_message_id(task: &str, state: &str) -> String {
-    format!("status-{task}-{}", state.to_ascii_lowercase().replace('_', "-"))
+    let word = |letter: char| {
+        if letter == '_' {
+            '-'
+        } else {
+            letter.to_ascii_lowercase()
+        }
+    };
+    ["status-", task, "-"]
+        .into_iter()
+        .flat_map(str::chars)
+        .chain(state.chars().map(word))
+        .collect()
 }

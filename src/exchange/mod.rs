@@ -12,6 +12,8 @@ mod recall;
 mod stream;
 mod work;
 
+use std::sync::Arc;
+
 use http::{HeaderMap, Method, Request, Response};
 
 pub use batch::Batch;
@@ -215,13 +217,13 @@ impl Ask {
 /// An exchange whose caller is known.
 #[derive(Debug)]
 struct Entered {
-    caller: Caller,
+    caller: Arc<Caller>,
     work: Work,
     outcome: Option<Outcome>,
 }
 
 impl Entered {
-    const fn new(caller: Caller, work: Work) -> Self {
+    const fn new(caller: Arc<Caller>, work: Work) -> Self {
         Self {
             caller,
             work,
@@ -301,7 +303,7 @@ impl Exchange {
     /// Finds out who calls, and reads the request.
     fn enter(&self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Entered, Failed> {
         let caller = session.and_then(|session| self.credential.caller(session));
-        let caller = caller.ok_or_else(Refusal::unauthenticated)?;
+        let caller = caller.map(Arc::new).ok_or_else(Refusal::unauthenticated)?;
         let session_id = self.session_id();
         if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
             return Err(no_such_session().into());

@@ -1,5 +1,7 @@
 //! What a request that was let in asks for, and what it came to.
 
+use std::sync::Arc;
+
 use http::Request;
 use serde_json::{Map, Value, json};
 
@@ -190,7 +192,7 @@ impl Work {
         &self,
         desk: &Desk,
         session: &Session,
-        caller: &Caller,
+        caller: &Arc<Caller>,
         now: Timestamp,
         entropy: [u8; 32],
     ) -> Result<Decided, Failed> {

@@ -44,7 +44,7 @@ fn response(status: u16, form: Form<'_>, body: &impl Serialize) -> Response<Vec<
         return response;
     }
     *response.status_mut() = status;
-    *response.body_mut() = json::to_string(body).into_bytes();
+    *response.body_mut() = json::to_bytes(body);
     let media_type = HeaderValue::from_static(form.media_type());
     response.headers_mut().insert(header::CONTENT_TYPE, media_type);
     response

@@ -45,6 +45,18 @@ pub fn to_string(value: &(impl serde::Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
+/// Compact JSON of an answer, as bytes.
+#[must_use]
+pub fn to_bytes(value: &impl serde::Serialize) -> Vec<u8> {
+    // Room for most: to grow is to copy.
+    let mut bytes = Vec::with_capacity(1024);
+    if serde_json::to_writer(&mut bytes, value).is_err() {
+        // As above.
+        bytes.clear();
+    }
+    bytes
+}
+
 /// How many bytes the compact JSON of `value` takes.
 #[must_use]
 pub fn compact_len(value: &impl serde::Serialize) -> usize {

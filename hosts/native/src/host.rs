@@ -1,5 +1,6 @@
 //! The core's ports on this machine, and the desk behind the HTTP server.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +16,14 @@ use crate::failure::Failure;
 use crate::server::log::{self, Level, Log};
 use crate::server::{Body, Handler, LocalBell};
 use crate::store::Embedded;
+
+/// How often [`Native::entropy`] is had for one call of the system.
+const DRAW: usize = 32;
+
+thread_local! {
+    /// What was drawn, and nobody has had yet.
+    static DRAWN: RefCell<Vec<[u8; 32]>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The desk on this machine: one file of sessions, one process that serves them.
 pub struct Native {
@@ -108,9 +117,15 @@ impl Host for Native {
         reason = "without randomness no token is safe: the request has to fail"
     )]
     fn entropy(&self) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).expect("the system has randomness");
-        bytes
+        DRAWN.with_borrow_mut(|drawn| {
+            drawn.pop().unwrap_or_else(|| {
+                let mut fresh = [[0; 32]; DRAW];
+                getrandom::fill(fresh.as_flattened_mut()).expect("the system has randomness");
+                let [first, others @ ..] = fresh;
+                drawn.extend(others);
+                first
+            })
+        })
     }
 
     fn is_closing(&self) -> bool {
