@@ -51,9 +51,10 @@ fn subscribe(
     let uris = [WORK_URI, ENVELOPE_URI, GATE_URI, coordination::URI];
     let requested: Vec<String> = uris.map(str::to_owned).into_iter().filter(|_| active).collect();
     let known = id.and_then(known);
+    let params = json!({ "id": task });
     let call = Call {
         method: Method::SubscribeToTask,
-        params: json!({ "id": task }).as_object().unwrap(),
+        params: params.as_object().unwrap(),
         requested: &requested,
         caller: &Arc::new(caller.clone()),
         now: play.now,

@@ -400,16 +400,6 @@ impl Follow {
 
 /// The id that a client may know a task's status message by when no message of the session gives one.
 fn status_message_id(task: &str, state: &str) -> String {
-    let word = |letter: char| {
-        if letter == '_' {
-            '-'
-        } else {
-            letter.to_ascii_lowercase()
-        }
-    };
-    ["status-", task, "-"]
-        .into_iter()
-        .flat_map(str::chars)
-        .chain(state.chars().map(word))
-        .collect()
+    let state = state.to_ascii_lowercase().replace('_', "-");
+    ["status-", task, "-", &state].concat()
 }
