@@ -111,6 +111,8 @@ impl From<StoreError> for Trouble {
 }
 
 type Answered<B> = Result<Response<B>, Trouble>;
+/// What looking for an answer came to, or what is answered in its place.
+type Polled = Result<Poll, Response<Vec<u8>>>;
 
 /// Answers a request: every path, every error, on every host.
 ///
@@ -146,7 +148,7 @@ where
             whole(answer.unwrap_or_else(|trouble| told(host, desk, Asked::Creation(&creation), trouble)))
         }
         Plan::Call(exchange) => call(host, desk, exchange).await,
-        Plan::Batch(batch) => whole(self::batch(host, desk, *batch).await),
+        Plan::Batch(batch) => whole(Box::pin(self::batch(host, desk, *batch)).await),
     }
 }
 
@@ -240,8 +242,8 @@ where
     desk.finish(batch)
 }
 
-/// Decides until the commit is in, or nothing needs to be committed, and answers: without a body where the answer is a
-/// stream. After `end` nothing is waited for.
+/// Decides, sees to it that what was decided is durable, and answers: without a body where the answer is a stream. After
+/// `end` nothing is waited for.
 async fn answered<H, D>(
     host: &H,
     desk: &D,
@@ -262,13 +264,27 @@ where
             return follow(host, desk, exchange, end, &slot, seat.leave(), polled).await;
         }
     }
+    // Apart, so that whoever only looks needs no room for it.
+    let (seen, polled) = Box::pin(changed(host, desk, exchange, &slot)).await?;
+    follow(host, desk, exchange, end, &slot, seen, polled).await
+}
+
+/// Decides until the commit is in, or nothing needs to be committed, and looks for the answer.
+async fn changed<H, D>(
+    host: &H,
+    desk: &D,
+    exchange: &mut D::Exchange,
+    slot: &Arc<Slot<D::Session>>,
+) -> Result<(Seen, Polled), Trouble>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
     let mut seat = slot.turn(host).await?;
     for _ in 0..ATTEMPTS {
         let commit = match desk.decide(exchange, seat.session(), host.now(), host.entropy()) {
             Ok(commit) => commit,
-            Err(refused) => {
-                return follow(host, desk, exchange, end, &slot, seat.leave(), Err(refused)).await;
-            }
+            Err(refused) => return Ok((seat.leave(), Err(refused))),
         };
         let mut flight = None;
         if let Some(commit) = &commit {
@@ -286,7 +302,7 @@ where
             seat = slot.turn(host).await?;
             continue;
         }
-        return follow(host, desk, exchange, end, &slot, seen, polled).await;
+        return Ok((seen, polled));
     }
     Err(Trouble::Contended)
 }
@@ -323,7 +339,7 @@ async fn follow<H, D>(
     end: Option<Timestamp>,
     slot: &Arc<Slot<D::Session>>,
     mut seen: Seen,
-    mut polled: Result<Poll, Response<Vec<u8>>>,
+    mut polled: Polled,
 ) -> Answered<Option<Vec<u8>>>
 where
     D: Decider,

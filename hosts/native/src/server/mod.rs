@@ -175,7 +175,6 @@ async fn serve_connection<H: Handler>(
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
         .max_buf_size(HEAD_BYTES)
-        .writev(false)
         .serve_connection(TokioIo::new(Patient::new(stream, limits.write)), service);
     if let Err(error) = watcher.watch(connection).await
         && !is_clients_doing(&error)
