@@ -257,10 +257,13 @@ where
     let slot = host.sessions().slot(desk.session_id(exchange));
     if desk.only_looks(exchange) {
         let seat = slot.look(host).await?;
-        let decided = desk.decide(exchange, seat.session(), host.now(), host.entropy());
-        // What changes something all the same takes its turn.
-        if !matches!(decided, Ok(Some(_))) {
-            let polled = decided.and_then(|_| desk.poll(exchange, seat.session(), host.now()));
+        let polled = match desk.decide(exchange, seat.session(), host.now(), host.entropy()) {
+            Ok(None) => Some(desk.poll(exchange, seat.session(), host.now())),
+            Err(refused) => Some(Err(refused)),
+            // What changes something all the same takes its turn.
+            Ok(Some(_)) => None,
+        };
+        if let Some(polled) = polled {
             return follow(host, desk, exchange, end, &slot, seat.leave(), polled).await;
         }
     }

@@ -132,6 +132,7 @@ pub enum Reply {
 }
 
 /// What looking for the answer came to.
+#[allow(clippy::large_enum_variant, reason = "it mostly is the answer, and soon written")]
 #[derive(Debug, PartialEq)]
 pub enum Poll {
     /// The answer, with the value of its A2A-Extensions header.
@@ -204,13 +205,13 @@ fn run(
             let task_id = task_id(&mut decoder, object);
             let history = view::history_length(&mut decoder, object, "");
             let (task_id, history) = decoder.finish((task_id, history)).map_err(Refusal::violations)?;
-            session.visible_task(&task_id, &call.caller)?;
+            session.visible_task(&task_id, call.caller)?;
             Ok((None, params, Goal::task(task_id, history, false)))
         }
         Method::SubscribeToTask => {
             let task_id = task_id(&mut decoder, object);
             let task_id = decoder.finish(task_id).map_err(Refusal::violations)?;
-            let record = session.visible_task(&task_id, &call.caller)?;
+            let record = session.visible_task(&task_id, call.caller)?;
             if !stream::has_more(session, record, call.known, call.now) {
                 return Err(
                     Refusal::unsupported("the task has ended: nothing of it is to come")

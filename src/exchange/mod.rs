@@ -393,6 +393,7 @@ fn still<'a>(session: Option<&'a Session>, caller: &Caller) -> Result<&'a Sessio
 mod tests {
     use super::*;
     use crate::desk::Config;
+    use crate::session::Token;
 
     const OPERATOR: &str = "an operator's token of 32 letters";
     const NOW: Timestamp = Timestamp::from_millis(1_784_250_000_000);
@@ -431,6 +432,19 @@ mod tests {
         let mut session = Session::default();
         assert!(session.apply(&Commit::read(&begun.commit.to_bytes()).unwrap()));
         (session, begun.token.to_string())
+    }
+
+    #[test]
+    fn what_is_of_a_safe_method_only_looks() {
+        let token = Token::new("s", &"x".repeat(43)).to_string();
+        for (line, looks) in [
+            ("GET /tasks/t", true),
+            ("HEAD /tasks/t", true),
+            ("POST /message:send", false),
+            ("DELETE /tasks/t/pushNotificationConfigs/c", false),
+        ] {
+            assert_eq!(call(&desk(), line, &token).only_looks(), looks, "{line}");
+        }
     }
 
     #[test]
