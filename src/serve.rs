@@ -19,7 +19,7 @@ use std::sync::Arc;
 use http::{Method, Request, Response};
 
 use crate::exchange::Poll;
-use crate::http::answer::without_body;
+use crate::http::answer::to;
 use crate::session::Session;
 use crate::session::event::Span;
 use crate::store::{Bell, CommitOutcome, Record, Store, StoreError};
@@ -129,7 +129,7 @@ where
     let (head, body) = answer(host, desk, request).await.into_parts();
     // Of a stream nothing was read yet: it is over before it began.
     let body = body.into_whole().unwrap_or_default();
-    whole(without_body(Response::from_parts(head, body)))
+    whole(to(&Method::HEAD, Response::from_parts(head, body)))
 }
 
 async fn answer<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>

@@ -8,6 +8,8 @@ use super::Call;
 use super::view::{Shape, View, history_length};
 use crate::a2a::decode::{self, Decoder, member};
 use crate::a2a::{Task, TaskState};
+use crate::coordination::page::Room;
+use crate::json::compact_len;
 use crate::refusal::Refusal;
 use crate::session::task::TaskRecord;
 use crate::session::{Caller, Session};
@@ -137,7 +139,7 @@ impl Page {
             && self.since.is_none_or(|since| at >= since)
     }
 
-    /// The tasks of the page.
+    /// The tasks of the page: fewer than asked for where they are long.
     pub(super) fn tasks(&mut self, view: &View<'_>) -> Vec<Task> {
         let session = view.session();
         let mut found: Vec<(String, &TaskRecord)> = session
@@ -151,16 +153,18 @@ impl Page {
         found.sort_by(|a, b| a.0.cmp(&b.0));
         self.total = found.len();
         found.retain(|(position, _)| self.after.as_ref().is_none_or(|after| position > after));
-        let more = found.len() > self.size;
-        found.truncate(self.size);
-        let last = found.last().filter(|_| more);
-        self.next = last
-            .map(|(position, _)| session.page_token(&self.list(), position))
-            .unwrap_or_default();
-        found
-            .iter()
-            .map(|(_, task)| view.task(task, self.shape))
-            .collect()
+        let (mut tasks, mut room) = (Vec::new(), Room::default());
+        let mut last = None;
+        for (position, task) in &found {
+            let task = (tasks.len() < self.size).then(|| view.task(task, self.shape));
+            let Some(task) = task.filter(|task| room.takes(compact_len(task))) else {
+                self.next = last.map_or_else(String::new, |last| session.page_token(&self.list(), last));
+                break;
+            };
+            tasks.push(task);
+            last = Some(position);
+        }
+        tasks
     }
 
     /// The answer: `{tasks, nextPageToken, pageSize, totalSize}`.

@@ -132,7 +132,10 @@ pub enum Reply {
 }
 
 /// What looking for the answer came to.
-#[allow(clippy::large_enum_variant, reason = "it mostly is the answer, and soon written")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it mostly is the answer, and soon written"
+)]
 #[derive(Debug, PartialEq)]
 pub enum Poll {
     /// The answer, with the value of its A2A-Extensions header.

@@ -1,6 +1,8 @@
 //! Settings as text, for hosts whose deployments are configured by variables: what may be set, and how it is read, is
 //! the same wherever it is set.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{Config, ConfigError};
@@ -16,9 +18,9 @@ use crate::time::NotATime;
 ///
 /// | name | text |
 /// |---|---|
-/// | `operator_token` | creates sessions: at least 32 characters, drawn at random |
+/// | `operator_token` | creates sessions: at least 32 printable characters of ASCII, drawn at random |
 /// | `base_url` | where clients reach the agent: absolute, http(s); a slash at its end is forgiven |
-/// | `name`, `description`, `version` | of the agent, on its card |
+/// | `name`, `description`, `version` | of the agent, on its card: one line of 80 characters, 2,000 characters, one line of 80 |
 /// | `card` | what the card says instead and beside it: a JSON object, see [`Document`] |
 /// | `card_key` | signs the card: a private key on P-256, as PEM or JWK; only with the feature `card-signing` |
 /// | `card_modified` | when the card last changed, as an RFC 3339 time |
@@ -29,7 +31,8 @@ use crate::time::NotATime;
 /// | `keep_alive` | how long a stream is silent before a comment says that it is still there, in whole seconds |
 /// | `push` | whether the agent offers push notifications, and where to: `on`, `off` or `local` |
 /// | `limits` | how much each session may hold: `NAME=NUMBER`, with commas between them |
-pub const NAMES: [&str; 15] = [
+/// | `extension_options` | what the extension is configured with that is composed in: a JSON object |
+pub const NAMES: [&str; 16] = [
     "operator_token",
     "base_url",
     "name",
@@ -45,6 +48,7 @@ pub const NAMES: [&str; 15] = [
     "keep_alive",
     "push",
     "limits",
+    "extension_options",
 ];
 
 /// The range of a setting in seconds.
@@ -115,9 +119,18 @@ impl Config {
             Some(_) => return Err(fault("push", "expected on, off or local")),
         };
         let limits = set("limits").unwrap_or_default();
+        let mut named = BTreeSet::new();
         for limit in list(&limits) {
+            if !named.insert(limit.split('=').next().unwrap_or_default().trim()) {
+                return Err(fault("limits", format!("{limit}: expected each name once")));
+            }
             let kept = config.limits.set(limit);
             kept.map_err(|rule| fault("limits", rule))?;
+        }
+        if let Some(text) = set("extension_options") {
+            let options = json::parse(text.as_bytes()).ok().filter(Value::is_object);
+            let options = options.ok_or_else(|| fault("extension_options", "expected a JSON object"))?;
+            config.extension_options = Some(options);
         }
         Ok(config)
     }
@@ -216,6 +229,7 @@ mod tests {
             "8",
             "local",
             "participants=3",
+            r#"{"words":7}"#,
         ];
         let mut asked = Vec::new();
         let config = Config::from_texts(|name| {
@@ -239,6 +253,7 @@ mod tests {
         assert_eq!(config.webhooks, Some(Reach::Anywhere));
         assert!(config.card_modified.is_some());
         assert_eq!(config.limits.participants, 3);
+        assert_eq!(config.extension_options, Some(serde_json::json!({"words": 7})));
     }
 
     #[test]
@@ -261,10 +276,13 @@ mod tests {
             "card_key",
             "card_modified",
             "anonymous",
+            "extension_options",
         ] {
             assert_eq!(one(name, "yes").unwrap_err().0, name);
         }
-        assert_eq!(one("limits", "participants=2,claims=7").unwrap_err().0, "limits");
+        for text in ["participants=2,claims=7", "participants=2, participants =3"] {
+            assert_eq!(one("limits", text).unwrap_err().0, "limits", "{text}");
+        }
         for text in ["[]", "{", "{\"name\":1}", "{\"named\":\"x\"}"] {
             assert_eq!(Config::from_json(text).unwrap_err().setting, "settings", "{text}");
         }

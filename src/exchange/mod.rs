@@ -14,7 +14,7 @@ mod work;
 
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, Request, Response};
 
 pub use batch::Batch;
 pub use creation::Creation;
@@ -51,7 +51,7 @@ pub enum Plan {
 }
 
 /// Says what it takes to answer a request: every path, every error. A HEAD is answered as a GET: whoever sends the
-/// answer leaves out its body ([`answer::without_body`]).
+/// answer leaves out its body ([`answer::to`]).
 ///
 /// The body must have been read up to [`read::BODY_LIMIT`] bytes and one more; what is longer is refused either way.
 #[must_use]
@@ -123,11 +123,7 @@ fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
 #[must_use]
 pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Response<Vec<u8>> {
     let card = public_card(desk, tenant, request.headers());
-    if request.method() == Method::HEAD {
-        answer::without_body(card)
-    } else {
-        card
-    }
+    answer::to(request.method(), card)
 }
 
 /// The card, unless the one that the client kept still holds. That of no session is made once.

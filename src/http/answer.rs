@@ -1,6 +1,6 @@
 //! Writing an answer: results and refusals as bytes.
 
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Method, Response, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -57,11 +57,12 @@ pub fn set<B>(response: &mut Response<B>, name: &'static str, value: &str) {
     }
 }
 
-/// The answer to a HEAD: that to a GET, but for its body (RFC 9110, §9.3.2). One that has no body stays as it is.
+/// The answer to this method: to a HEAD that to a GET, but for its body (RFC 9110, §9.3.2). One that has no body stays as
+/// it is.
 #[must_use]
-pub fn without_body(mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+pub fn to(method: &Method, mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
     let length = response.body().len();
-    if length > 0 {
+    if *method == Method::HEAD && length > 0 {
         response
             .headers_mut()
             .insert(header::CONTENT_LENGTH, length.into());

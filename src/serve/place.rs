@@ -1,11 +1,11 @@
 //! Which session a request needs, for hosts that keep every session in a place of its own.
 
-use http::{Method as Verb, Request, Response};
+use http::{Request, Response};
 
 use crate::desk::Desk;
 use crate::exchange::{self, CREATE_SESSION, Credential, Plan};
 use crate::extension::Method;
-use crate::http::answer::without_body;
+use crate::http::answer;
 use crate::http::read;
 use crate::http::route::{Route, Target, route};
 use crate::session::id::Draw;
@@ -57,10 +57,9 @@ pub fn place<B>(desk: &Desk, request: &Request<B>) -> Place {
 /// The answer to a request that is answered [anywhere](Place::Anywhere); none to another. Its body is not looked at.
 #[must_use]
 pub fn answer(desk: &Desk, request: Request<Vec<u8>>) -> Option<Response<Vec<u8>>> {
-    let is_head = *request.method() == Verb::HEAD;
+    let method = request.method().clone();
     match exchange::plan(desk, request) {
-        Plan::Answer(answer) if is_head => Some(without_body(answer)),
-        Plan::Answer(answer) => Some(answer),
+        Plan::Answer(answer) => Some(answer::to(&method, answer)),
         _ => None,
     }
 }

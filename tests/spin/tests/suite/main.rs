@@ -16,6 +16,7 @@ mod claims;
 mod clients;
 #[path = "../../../support/desk.rs"]
 mod desk;
+mod extension;
 #[path = "../../../support/hook.rs"]
 mod hook;
 mod kills;
