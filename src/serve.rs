@@ -1,10 +1,11 @@
 //! The driver: load, decide, commit, answer; over whatever ports the host gives.
 //!
 //! What is answered is decided by [`crate::exchange`], in this process or in a component ([`Decider`]); here it meets the
-//! host's storage and clock. The driver holds no state beyond a cache of sessions. One session's requests take turns within
-//! a process; across processes the store's compare-and-swap decides, and a loser decides again. Where the store keeps commits
-//! in line ([`Store::is_queue`]) a turn ends before its commit is durable: what is decided next builds on it, and no answer,
-//! whose ever it is, leaves before everything that it was made from is durable.
+//! host's storage and clock. The driver holds no state beyond a cache of sessions. Within a process those who may change a
+//! session take turns, and those who only look at it do so together; across processes the store's compare-and-swap decides,
+//! and a loser decides again. Where the store keeps commits in line ([`Store::is_queue`]) a turn ends before its commit is
+//! durable: what is decided next builds on it, and no answer, whose ever it is, leaves before everything that it was made
+//! from is durable.
 
 mod decider;
 mod line;
