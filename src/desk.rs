@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use http::Uri;
+use http::{Request, Uri};
 use serde_json::{Value, json};
 
 use crate::a2a::card::AgentExtension;
@@ -19,6 +19,7 @@ use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
 use crate::guard::Reach;
 use crate::http::conditional::Kept;
+use crate::http::cors::{Grant, Origins};
 use crate::session::SessionLimits;
 use crate::session::credential::{SecretDigest, is_session_id};
 use crate::time::Timestamp;
@@ -53,6 +54,8 @@ pub struct Config {
     /// When the card last changed, as its `Last-Modified` tells: for as long as a host serves these settings it must
     /// stay the same. `None`: nothing is told.
     pub card_modified: Option<Timestamp>,
+    /// The pages of other origins that a browser lets call.
+    pub allowed_origins: Origins,
     /// The operator's token, which creates sessions; without one no session is created over HTTP.
     pub operator_token: Option<String>,
     /// The longest a blocking send waits, in milliseconds.
@@ -84,6 +87,7 @@ impl Default for Config {
             card_key: None,
             anonymous: None,
             card_modified: None,
+            allowed_origins: Origins::None,
             operator_token: None,
             blocking_limit_ms: BLOCKING_LIMIT_MS,
             streaming: true,
@@ -269,6 +273,12 @@ impl Desk {
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What a request's answer is to say to the browser that sent it.
+    #[must_use]
+    pub fn grant<B>(&self, request: &Request<B>) -> Grant {
+        self.config.allowed_origins.grant(request)
     }
 
     /// Whether a bearer token is the operator's; takes the same time for every other of its length.

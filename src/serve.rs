@@ -124,13 +124,16 @@ where
     D: Decider,
     H: Host<D::Session>,
 {
-    if request.method() != Method::HEAD {
-        return answer(host, desk, request).await;
+    let (grant, is_head) = (desk.grant(&request), *request.method() == Method::HEAD);
+    let mut response = answer(host, desk, request).await;
+    if is_head {
+        let (head, body) = response.into_parts();
+        // Of a stream nothing was read yet: it is over before it began.
+        let body = body.into_whole().unwrap_or_default();
+        response = whole(to(&Method::HEAD, Response::from_parts(head, body)));
     }
-    let (head, body) = answer(host, desk, request).await.into_parts();
-    // Of a stream nothing was read yet: it is over before it began.
-    let body = body.into_whole().unwrap_or_default();
-    whole(to(&Method::HEAD, Response::from_parts(head, body)))
+    grant.put(&mut response);
+    response
 }
 
 async fn answer<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>

@@ -25,6 +25,7 @@ use crate::time::NotATime;
 /// | `card_key` | signs the card: a private key on P-256, as PEM or JWK; only with the feature `card-signing` |
 /// | `card_modified` | when the card last changed, as an RFC 3339 time |
 /// | `input_modes` | media types that are taken beside the usual ones, with commas between them |
+/// | `allowed_origins` | the pages of other origins that a browser lets call: origins with commas between them, or `*` |
 /// | `anonymous` | whom callers without a token act as: `SESSION/PARTICIPANT` |
 /// | `wait_limit` | the longest that a send waits for its task, in whole seconds |
 /// | `streams` | whether the agent offers streams about tasks: `on` or `off` |
@@ -32,7 +33,7 @@ use crate::time::NotATime;
 /// | `push` | whether the agent offers push notifications, and where to: `on`, `off` or `local` |
 /// | `limits` | how much each session may hold: `NAME=NUMBER`, with commas between them |
 /// | `extension_options` | what the extension is configured with that is composed in: a JSON object |
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
     "operator_token",
     "base_url",
     "name",
@@ -42,6 +43,7 @@ pub const NAMES: [&str; 16] = [
     "card_key",
     "card_modified",
     "input_modes",
+    "allowed_origins",
     "anonymous",
     "wait_limit",
     "streams",
@@ -95,6 +97,12 @@ impl Config {
         config.input_modes = list(&set("input_modes").unwrap_or_default())
             .map(str::to_owned)
             .collect();
+        if let Some(text) = set("allowed_origins") {
+            let origins = text
+                .parse()
+                .map_err(|rule: &str| fault("allowed_origins", rule))?;
+            config.allowed_origins = origins;
+        }
         if let Some(text) = set("anonymous") {
             let anonymous = text.parse().map_err(|rule: &str| fault("anonymous", rule))?;
             config.anonymous = Some(anonymous);
@@ -223,6 +231,7 @@ mod tests {
             "",
             "2026-11-30T00:00:00Z",
             "text/markdown, image/*",
+            "https://app.example.org",
             "s-1/p-2",
             "7",
             "off",
@@ -247,6 +256,7 @@ mod tests {
         );
         assert_eq!(config.card.version.as_deref(), Some("of the card"));
         assert_eq!(config.input_modes, ["text/markdown", "image/*"]);
+        assert_eq!(config.allowed_origins, "https://app.example.org".parse().unwrap());
         assert!(config.anonymous.is_some());
         assert_eq!((config.blocking_limit_ms, config.keep_alive_ms), (7_000, 8_000));
         assert!(!config.streaming);
@@ -275,6 +285,7 @@ mod tests {
             "card",
             "card_key",
             "card_modified",
+            "allowed_origins",
             "anonymous",
             "extension_options",
         ] {

@@ -123,7 +123,9 @@ fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
 #[must_use]
 pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Response<Vec<u8>> {
     let card = public_card(desk, tenant, request.headers());
-    answer::to(request.method(), card)
+    let mut card = answer::to(request.method(), card);
+    desk.grant(request).put(&mut card);
+    card
 }
 
 /// The card, unless the one that the client kept still holds. That of no session is made once.

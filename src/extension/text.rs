@@ -132,6 +132,99 @@ impl Trouble {
     }
 }
 
+/// Translates between the types here and those of a host's bindings to the interface `hooks`, whose module is named.
+#[macro_export]
+macro_rules! translate_hooks {
+    ($($hooks:ident)::+) => {
+        impl From<$($hooks)::+::Entry> for $crate::extension::text::Entry {
+            fn from(entry: $($hooks)::+::Entry) -> Self {
+                Self {
+                    uri: entry.uri,
+                    description: entry.description,
+                    required: entry.required,
+                    params: entry.params,
+                }
+            }
+        }
+
+        impl From<&$crate::extension::RequestContext> for $($hooks)::+::Context {
+            fn from(context: &$crate::extension::RequestContext) -> Self {
+                Self {
+                    method: context.method.map(|method| method.name().to_owned()),
+                    now: context.now.as_millis(),
+                    tenant: context.tenant.clone(),
+                }
+            }
+        }
+
+        impl From<$($hooks)::+::Activation> for Option<String> {
+            fn from(activation: $($hooks)::+::Activation) -> Self {
+                match activation {
+                    $($hooks)::+::Activation::Active(value) => Some(value),
+                    $($hooks)::+::Activation::Skip => None,
+                }
+            }
+        }
+
+        impl From<&$crate::extension::text::Request> for $($hooks)::+::Request {
+            fn from(request: &$crate::extension::text::Request) -> Self {
+                Self {
+                    method: request.method.clone(),
+                    now: request.now,
+                    message: request.message.clone(),
+                    params: request.params.clone(),
+                }
+            }
+        }
+
+        impl From<$($hooks)::+::HandledRequest> for $crate::extension::text::HandledRequest {
+            fn from(handled: $($hooks)::+::HandledRequest) -> Self {
+                Self {
+                    message: handled.message,
+                    params: handled.params,
+                    activation: handled.activation,
+                }
+            }
+        }
+
+        impl From<&$crate::extension::text::Response> for $($hooks)::+::Response {
+            fn from(response: &$crate::extension::text::Response) -> Self {
+                use $crate::extension::text::Kind;
+                use $($hooks)::+::PayloadKind;
+                Self {
+                    method: response.method.clone(),
+                    now: response.now,
+                    params: response.params.clone(),
+                    kind: match response.kind {
+                        Kind::Task => PayloadKind::Task,
+                        Kind::Message => PayloadKind::Message,
+                        Kind::StatusUpdate => PayloadKind::StatusUpdate,
+                        Kind::ArtifactUpdate => PayloadKind::ArtifactUpdate,
+                    },
+                    payload: response.payload.clone(),
+                }
+            }
+        }
+
+        impl From<$($hooks)::+::HandledResponse> for $crate::extension::text::HandledResponse {
+            fn from(handled: $($hooks)::+::HandledResponse) -> Self {
+                Self {
+                    payload: handled.payload,
+                    activation: handled.activation,
+                }
+            }
+        }
+
+        impl From<$($hooks)::+::Refusal> for $crate::extension::text::Trouble {
+            fn from(refusal: $($hooks)::+::Refusal) -> Self {
+                let violations = refusal.violations.into_iter();
+                let violations = violations.map(|violation| (violation.field, violation.description));
+                Self::refused(refusal.code as u8, refusal.message, violations)
+            }
+        }
+    };
+}
+
 /// What a call gives.
 pub type Called<T> = Result<T, Trouble>;
 

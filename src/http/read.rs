@@ -30,7 +30,9 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// The last event that a client of a stream has, if it says so.
 #[must_use]
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
-    let id = headers.get("last-event-id")?.to_str().ok()?.trim();
+    let id = headers.get("last-event-id")?;
+    // What is no text names no event, but is not nothing either.
+    let id = id.to_str().map_or("?", str::trim);
     Some(id).filter(|id| !id.is_empty())
 }
 
@@ -180,6 +182,18 @@ mod tests {
 
     fn version(headers: &[(&str, &str)], uri: &str) -> bool {
         check_version(&request(headers, uri, b"")).is_ok()
+    }
+
+    #[test]
+    fn an_event_id_that_is_no_text_is_not_taken_for_none() {
+        let id = |value: &[u8]| {
+            let request = Request::get("/").header("last-event-id", value).body(()).unwrap();
+            last_event_id(request.headers()).map(str::to_owned)
+        };
+        assert_eq!(id(b" 7-0 ").as_deref(), Some("7-0"));
+        assert_eq!(id(b" "), None);
+        assert_eq!(id(b"\xff").as_deref(), Some("?"));
+        assert_eq!(last_event_id(&HeaderMap::new()), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use http::{Request, Response};
 use crate::desk::Desk;
 use crate::exchange::{self, Advance, Batch, Card, Creation, Exchange, Poll};
 use crate::http::answer::failure;
+use crate::http::cors::Grant;
 use crate::refusal::{Code, Refusal};
 use crate::session::{Commit, Session};
 use crate::store::Record;
@@ -129,6 +130,13 @@ pub trait Decider {
 
     /// Says what it takes to answer a request.
     fn plan(&self, request: Request<Vec<u8>>) -> Plan<Self>;
+
+    /// What a request's answer is to say to the browser that sent it: nothing, unless the deployment lets pages of other
+    /// origins call.
+    fn grant(&self, request: &Request<Vec<u8>>) -> Grant {
+        let _ = request;
+        Grant::default()
+    }
 
     /// The longest that a send waits, in milliseconds.
     fn blocking_limit_ms(&self) -> u32;
@@ -266,6 +274,10 @@ impl Decider for Desk {
             exchange::Plan::Batch(batch) => Plan::Batch(batch),
             exchange::Plan::Create(creation) => Plan::Create(creation),
         }
+    }
+
+    fn grant(&self, request: &Request<Vec<u8>>) -> Grant {
+        self.grant(request)
     }
 
     fn blocking_limit_ms(&self) -> u32 {

@@ -57,11 +57,13 @@ pub fn place<B>(desk: &Desk, request: &Request<B>) -> Place {
 /// The answer to a request that is answered [anywhere](Place::Anywhere); none to another. Its body is not looked at.
 #[must_use]
 pub fn answer(desk: &Desk, request: Request<Vec<u8>>) -> Option<Response<Vec<u8>>> {
-    let method = request.method().clone();
-    match exchange::plan(desk, request) {
-        Plan::Answer(answer) => Some(answer::to(&method, answer)),
-        _ => None,
-    }
+    let (grant, method) = (desk.grant(&request), request.method().clone());
+    let Plan::Answer(answer) = exchange::plan(desk, request) else {
+        return None;
+    };
+    let mut answer = answer::to(&method, answer);
+    grant.put(&mut answer);
+    Some(answer)
 }
 
 /// Whether a request may ask for a card, public or extended: for a host that has the card's document from elsewhere, and

@@ -2,11 +2,11 @@
 
 use a2a_edge::desk::{Config, ConfigError, Desk, built_in};
 use a2a_edge::extension::RequestContext;
-use a2a_edge::extension::text::{
-    self, Called, Entry, HandledRequest, HandledResponse, Hooks, Kind, TextExtension, Trouble,
-};
+use a2a_edge::extension::text::{self, Called, Entry, HandledRequest, HandledResponse, Hooks, TextExtension};
 
 use crate::bindings::a2a_edge::core::hooks;
+
+a2a_edge::translate_hooks!(hooks);
 
 /// What faults of the extension are told as.
 const SETTING: &str = "extension_options";
@@ -31,14 +31,7 @@ struct Import;
 impl Hooks for Import {
     fn declaration(&self, options: Option<&str>) -> Called<Result<Entry, (String, String)>> {
         let declared = hooks::declaration(options);
-        Ok(declared
-            .map_err(|fault| (fault.name, fault.rule))
-            .map(|entry| Entry {
-                uri: entry.uri,
-                description: entry.description,
-                required: entry.required,
-                params: entry.params,
-            }))
+        Ok(declared.map(Into::into).map_err(|fault| (fault.name, fault.rule)))
     }
 
     fn activate(
@@ -47,56 +40,14 @@ impl Hooks for Import {
         requested: &[String],
         context: &RequestContext,
     ) -> Called<Option<String>> {
-        let context = hooks::Context {
-            method: context.method.map(|method| method.name().to_owned()),
-            now: context.now.as_millis(),
-            tenant: context.tenant.clone(),
-        };
-        match hooks::activate(options, requested, &context).map_err(refused)? {
-            hooks::Activation::Active(value) => Ok(Some(value)),
-            hooks::Activation::Skip => Ok(None),
-        }
+        Ok(hooks::activate(options, requested, &context.into())?.into())
     }
 
     fn handle_request(&self, request: &text::Request, activation: &str) -> Called<HandledRequest> {
-        let request = hooks::Request {
-            method: request.method.clone(),
-            now: request.now,
-            message: request.message.clone(),
-            params: request.params.clone(),
-        };
-        let handled = hooks::handle_request(&request, activation).map_err(refused)?;
-        Ok(HandledRequest {
-            message: handled.message,
-            params: handled.params,
-            activation: handled.activation,
-        })
+        Ok(hooks::handle_request(&request.into(), activation)?.into())
     }
 
     fn handle_response(&self, response: &text::Response, activation: &str) -> Called<HandledResponse> {
-        let response = hooks::Response {
-            method: response.method.clone(),
-            now: response.now,
-            params: response.params.clone(),
-            kind: match response.kind {
-                Kind::Task => hooks::PayloadKind::Task,
-                Kind::Message => hooks::PayloadKind::Message,
-                Kind::StatusUpdate => hooks::PayloadKind::StatusUpdate,
-                Kind::ArtifactUpdate => hooks::PayloadKind::ArtifactUpdate,
-            },
-            payload: response.payload.clone(),
-        };
-        let handled = hooks::handle_response(&response, activation);
-        Ok(HandledResponse {
-            payload: handled.payload,
-            activation: handled.activation,
-        })
+        Ok(hooks::handle_response(&response.into(), activation).into())
     }
-}
-
-/// A refusal that the extension decided on.
-fn refused(refusal: hooks::Refusal) -> Trouble {
-    let violations = refusal.violations.into_iter();
-    let violations = violations.map(|violation| (violation.field, violation.description));
-    Trouble::refused(refusal.code as u8, refusal.message, violations)
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use a2a_edge::extension::RequestContext;
 use a2a_edge::extension::text::{
-    self, Called, Entry, HandledRequest, HandledResponse, Hooks, Kind, TextExtension, Trouble,
+    self, Called, Entry, HandledRequest, HandledResponse, Hooks, TextExtension, Trouble,
 };
 use serde_json::{Value, json};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -28,8 +28,10 @@ use wasmtime::{Config, Engine, Store, Trap};
 
 use crate::server::log::{Level, Log};
 use bindings::ExtensionPre;
-use bindings::exports::a2a_edge::core::hooks::{self, Guest, PayloadKind};
+use bindings::exports::a2a_edge::core::hooks::{self, Guest};
 use room::Room;
+
+a2a_edge::translate_hooks!(hooks);
 
 /// How often the clock by which calls are ended moves on, in milliseconds.
 const TICK_MS: u64 = 5;
@@ -149,15 +151,8 @@ impl Instances {
 impl Hooks for Instances {
     fn declaration(&self, options: Option<&str>) -> Called<Result<Entry, (String, String)>> {
         let options = options.map(str::to_owned);
-        let called = self.call(|hooks, store| hooks.call_declaration(store, options.as_ref()))?;
-        Ok(called
-            .map_err(|fault| (fault.name, fault.rule))
-            .map(|entry| Entry {
-                uri: entry.uri,
-                description: entry.description,
-                required: entry.required,
-                params: entry.params,
-            }))
+        let declared = self.call(|hooks, store| hooks.call_declaration(store, options.as_ref()))?;
+        Ok(declared.map(Into::into).map_err(|fault| (fault.name, fault.rule)))
     }
 
     fn activate(
@@ -166,67 +161,28 @@ impl Hooks for Instances {
         requested: &[String],
         context: &RequestContext,
     ) -> Called<Option<String>> {
-        let options = options.map(str::to_owned);
-        let context = hooks::Context {
-            method: context.method.map(|method| method.name().to_owned()),
-            now: context.now.as_millis(),
-            tenant: context.tenant.clone(),
-        };
+        let (options, context) = (options.map(str::to_owned), context.into());
         let called =
             self.call(|hooks, store| hooks.call_activate(store, options.as_ref(), requested, &context))?;
-        match called.map_err(refused)? {
-            hooks::Activation::Active(value) => Ok(Some(value)),
-            hooks::Activation::Skip => Ok(None),
-        }
+        Ok(called?.into())
     }
 
     fn handle_request(&self, request: &text::Request, activation: &str) -> Called<HandledRequest> {
-        let request = hooks::Request {
-            method: request.method.clone(),
-            now: request.now,
-            message: request.message.clone(),
-            params: request.params.clone(),
-        };
+        let request = request.into();
         let handled = self.call(|hooks, store| hooks.call_handle_request(store, &request, activation))?;
-        let handled = handled.map_err(refused)?;
-        Ok(HandledRequest {
-            message: handled.message,
-            params: handled.params,
-            activation: handled.activation,
-        })
+        Ok(handled?.into())
     }
 
     fn handle_response(&self, response: &text::Response, activation: &str) -> Called<HandledResponse> {
-        let response = hooks::Response {
-            method: response.method.clone(),
-            now: response.now,
-            params: response.params.clone(),
-            kind: match response.kind {
-                Kind::Task => PayloadKind::Task,
-                Kind::Message => PayloadKind::Message,
-                Kind::StatusUpdate => PayloadKind::StatusUpdate,
-                Kind::ArtifactUpdate => PayloadKind::ArtifactUpdate,
-            },
-            payload: response.payload.clone(),
-        };
+        let response = response.into();
         let handled = self.call(|hooks, store| hooks.call_handle_response(store, &response, activation))?;
-        Ok(HandledResponse {
-            payload: handled.payload,
-            activation: handled.activation,
-        })
+        Ok(handled.into())
     }
 
     fn tell(&self, uri: &str, hook: &str, why: &str) {
         let facts = [("uri", json!(uri)), ("hook", json!(hook)), ("why", json!(why))];
         self.log.event(Level::Error, "extension", &facts);
     }
-}
-
-/// A refusal that an extension decided on.
-fn refused(refusal: hooks::Refusal) -> Trouble {
-    let violations = refusal.violations.into_iter();
-    let violations = violations.map(|violation| (violation.field, violation.description));
-    Trouble::refused(refusal.code as u8, refusal.message, violations)
 }
 
 /// Runs what may take long where it keeps no other request waiting.

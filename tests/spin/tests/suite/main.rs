@@ -27,6 +27,8 @@ mod notifications;
 mod official;
 #[path = "../../../support/official.rs"]
 mod official_clients;
+#[path = "../../../support/pages.rs"]
+mod pages;
 mod party;
 mod push;
 #[path = "../../../support/reading.rs"]
