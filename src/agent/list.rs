@@ -1,5 +1,7 @@
 //! ListTasks: the caller's own tasks, newest status first, a page at a time (A2A 1.0, §3.1.4).
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::Call;
@@ -19,7 +21,7 @@ const PAGE_SIZE_MAX: usize = 100;
 /// A page of tasks that was asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
-    caller: Caller,
+    caller: Arc<Caller>,
     context_id: Option<String>,
     state: Option<TaskState>,
     since: Option<Timestamp>,
@@ -68,7 +70,11 @@ pub(super) fn page_after(
 
 impl Page {
     /// Reads what page is asked for.
-    pub(super) fn read(session: &Session, call: &Call, params: &Map<String, Value>) -> Result<Self, Refusal> {
+    pub(super) fn read(
+        session: &Session,
+        call: &Call<'_>,
+        params: &Map<String, Value>,
+    ) -> Result<Self, Refusal> {
         let mut decoder = Decoder::new();
         let size = page_size(&mut decoder, params);
         let state = member(params, "status")
@@ -91,7 +97,7 @@ impl Page {
             time.ok()
         });
         let mut page = Self {
-            caller: call.caller.clone(),
+            caller: Arc::clone(call.caller),
             context_id: decoder.context_id(params, ""),
             state,
             since,

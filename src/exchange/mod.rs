@@ -12,6 +12,8 @@ mod recall;
 mod stream;
 mod work;
 
+use std::sync::Arc;
+
 use http::{HeaderMap, Request, Response};
 
 pub use batch::Batch;
@@ -213,13 +215,13 @@ impl Ask {
 /// An exchange whose caller is known.
 #[derive(Debug)]
 struct Entered {
-    caller: Caller,
+    caller: Arc<Caller>,
     work: Work,
     outcome: Option<Outcome>,
 }
 
 impl Entered {
-    const fn new(caller: Caller, work: Work) -> Self {
+    const fn new(caller: Arc<Caller>, work: Work) -> Self {
         Self {
             caller,
             work,
@@ -246,6 +248,12 @@ impl Exchange {
     #[must_use]
     pub fn session_id(&self) -> &str {
         self.credential.session_id()
+    }
+
+    /// Whether it is of a method that is safe, so that nothing is ever committed for it (RFC 9110, §9.2.1).
+    #[must_use]
+    pub fn only_looks(&self) -> bool {
+        self.request.method().is_safe()
     }
 
     /// In whose form the answer is written.
@@ -293,7 +301,7 @@ impl Exchange {
     /// Finds out who calls, and reads the request.
     fn enter(&self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Entered, Failed> {
         let caller = session.and_then(|session| self.credential.caller(session));
-        let caller = caller.ok_or_else(Refusal::unauthenticated)?;
+        let caller = caller.map(Arc::new).ok_or_else(Refusal::unauthenticated)?;
         let session_id = self.session_id();
         if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
             return Err(no_such_session().into());
@@ -383,6 +391,7 @@ fn still<'a>(session: Option<&'a Session>, caller: &Caller) -> Result<&'a Sessio
 mod tests {
     use super::*;
     use crate::desk::Config;
+    use crate::session::Token;
 
     const OPERATOR: &str = "an operator's token of 32 letters";
     const NOW: Timestamp = Timestamp::from_millis(1_784_250_000_000);
@@ -421,6 +430,19 @@ mod tests {
         let mut session = Session::default();
         assert!(session.apply(&Commit::read(&begun.commit.to_bytes()).unwrap()));
         (session, begun.token.to_string())
+    }
+
+    #[test]
+    fn what_is_of_a_safe_method_only_looks() {
+        let token = Token::new("s", &"x".repeat(43)).to_string();
+        for (line, looks) in [
+            ("GET /tasks/t", true),
+            ("HEAD /tasks/t", true),
+            ("POST /message:send", false),
+            ("DELETE /tasks/t/pushNotificationConfigs/c", false),
+        ] {
+            assert_eq!(call(&desk(), line, &token).only_looks(), looks, "{line}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Reading a request: credentials, version, content type, body, query.
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, Request, header};
 use serde_json::{Map, Value};
 
@@ -54,7 +56,7 @@ fn query(request: &Request<Vec<u8>>) -> Vec<(String, String)> {
         .filter(|pair| !pair.is_empty());
     let decode = |text: &str| {
         let text = text.replace('+', " ");
-        super::route::unescape(&text).unwrap_or(text)
+        super::route::unescape(&text).map_or_else(|| text.clone(), Cow::into_owned)
     };
     pairs
         .map(|pair| match pair.split_once('=') {
@@ -70,17 +72,15 @@ fn query(request: &Request<Vec<u8>>) -> Vec<(String, String)> {
 /// # Errors
 /// VersionNotSupportedError.
 pub fn check_version(request: &Request<Vec<u8>>) -> Result<(), Refusal> {
-    let in_header = request
-        .headers()
-        .get(VERSION)
-        .map(|value| value.to_str().unwrap_or("?").to_owned());
+    let in_header = request.headers().get(VERSION);
+    let in_header = in_header.map(|value| Cow::Borrowed(value.to_str().unwrap_or("?")));
     let named = in_header
         .filter(|version| !version.trim().is_empty())
         .or_else(|| {
             let mut pairs = query(request).into_iter();
             pairs
                 .find(|(name, _)| name.eq_ignore_ascii_case(VERSION))
-                .map(|(_, version)| version)
+                .map(|(_, version)| Cow::Owned(version))
         });
     let named = named.unwrap_or_default();
     let mut numbers = named.trim().split('.');

@@ -40,14 +40,21 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
 
 /// Compact JSON of a value.
 #[must_use]
-pub fn to_string(value: &Value) -> String {
-    compact(value)
-}
-
-/// Compact JSON of anything.
-fn compact(value: &(impl serde::Serialize + ?Sized)) -> String {
+pub fn to_string(value: &(impl serde::Serialize + ?Sized)) -> String {
     // Only a map with keys that are no strings fails: nothing this crate builds.
     serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Compact JSON of an answer, as bytes.
+#[must_use]
+pub fn to_bytes(value: &impl serde::Serialize) -> Vec<u8> {
+    // Room for most: to grow is to copy.
+    let mut bytes = Vec::with_capacity(1024);
+    if serde_json::to_writer(&mut bytes, value).is_err() {
+        // As above.
+        bytes.clear();
+    }
+    bytes
 }
 
 /// How many bytes the compact JSON of `value` takes.

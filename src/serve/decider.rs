@@ -171,6 +171,12 @@ pub trait Decider {
     /// The session that a request names.
     fn session_id<'a>(&self, exchange: &'a Self::Exchange) -> &'a str;
 
+    /// Whether it is known to change nothing, so that it need not take a turn to be decided. By default nothing is known.
+    fn only_looks(&self, exchange: &Self::Exchange) -> bool {
+        let _ = exchange;
+        false
+    }
+
     /// Decides it in the session as it stands, which is none where none exists.
     ///
     /// # Errors
@@ -327,6 +333,10 @@ impl Decider for Desk {
 
     fn session_id<'a>(&self, exchange: &'a Exchange) -> &'a str {
         exchange.session_id()
+    }
+
+    fn only_looks(&self, exchange: &Exchange) -> bool {
+        exchange.only_looks()
     }
 
     fn decide(

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
 
-use super::body::{Body, Sent};
+use super::body::Body;
 use super::log::{Level, Log, shown_path};
 use super::race::{First, race};
 use super::steady::Steady;
@@ -56,7 +56,7 @@ impl<H: Handler> Requests<H> {
         self: Arc<Self>,
         request: Request<Incoming>,
         seat: Arc<OwnedSemaphorePermit>,
-    ) -> Response<Sent> {
+    ) -> Response<Body> {
         let start = Instant::now();
         let id = format!("{:016x}", self.next.fetch_add(1, Ordering::Relaxed));
         let (method, uri) = (request.method().clone(), request.uri().clone());
@@ -64,9 +64,6 @@ impl<H: Handler> Requests<H> {
             Ok(request) => self.handle(request, seat, &id).await,
             Err(unread) => unread.answer(&id),
         };
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            response.headers_mut().insert(REQUEST_ID, value);
-        }
         let status = response.status().as_u16();
         let level = if status == 500 { Level::Error } else { Level::Info };
         if self.log.tells(level) {
@@ -75,7 +72,7 @@ impl<H: Handler> Requests<H> {
                 level,
                 "request",
                 &[
-                    ("id", json!(id)),
+                    ("id", json!(&id)),
                     ("method", json!(method.as_str())),
                     ("path", json!(shown_path(uri.path()))),
                     ("status", json!(status)),
@@ -83,7 +80,10 @@ impl<H: Handler> Requests<H> {
                 ],
             );
         }
-        response.map(Body::into_sent)
+        if let Ok(id) = HeaderValue::try_from(id) {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
+        response
     }
 
     /// Reads the body, at most one byte beyond the limit.
@@ -113,8 +113,9 @@ impl<H: Handler> Requests<H> {
             drop(seat);
             response
         });
-        let mut overdue = self.overdue.clone();
-        match race(work, overdue.wait_for(|overdue| *overdue)).await {
+        // Most work is done when it is first looked at, and this then never begins.
+        let overdue = async { self.overdue.clone().wait_for(|overdue| *overdue).await.is_ok() };
+        match race(work, overdue).await {
             First::Left(Ok(response)) => response,
             First::Left(Err(_)) => host::failed(id).map(Body::Whole),
             First::Right(_) => host::stopping(id).map(Body::Whole),
