@@ -6,18 +6,20 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use http::{Request, Uri};
 use serde_json::{Value, json};
 
 use crate::a2a::card::AgentExtension;
 #[cfg(feature = "card-signing")]
 use crate::agent::card::CardKey;
-use crate::agent::card::Document;
+use crate::agent::card::{self, Document};
 use crate::coordination::{self, catalogue};
 use crate::dispatch::{ENVELOPE_URI, GATE_URI, WORK_URI};
 use crate::extension::timestamp::TimestampExtension;
 use crate::extension::{Builder, Extension, Operation, Operations, Registry, RegistryError};
 use crate::guard::Reach;
 use crate::http::conditional::Kept;
+use crate::http::cors::{Grant, Origins};
 use crate::session::SessionLimits;
 use crate::session::credential::{SecretDigest, is_session_id};
 use crate::time::Timestamp;
@@ -52,6 +54,8 @@ pub struct Config {
     /// When the card last changed, as its `Last-Modified` tells: for as long as a host serves these settings it must
     /// stay the same. `None`: nothing is told.
     pub card_modified: Option<Timestamp>,
+    /// The pages of other origins that a browser lets call.
+    pub allowed_origins: Origins,
     /// The operator's token, which creates sessions; without one no session is created over HTTP.
     pub operator_token: Option<String>,
     /// The longest a blocking send waits, in milliseconds.
@@ -65,6 +69,8 @@ pub struct Config {
     pub webhooks: Option<Reach>,
     /// How much each session may hold.
     pub limits: SessionLimits,
+    /// What an extension is configured with that is composed into the desk's component; for those alone.
+    pub extension_options: Option<Value>,
 }
 
 impl Default for Config {
@@ -81,12 +87,14 @@ impl Default for Config {
             card_key: None,
             anonymous: None,
             card_modified: None,
+            allowed_origins: Origins::None,
             operator_token: None,
             blocking_limit_ms: BLOCKING_LIMIT_MS,
             streaming: true,
             keep_alive_ms: KEEP_ALIVE_MS,
             webhooks: None,
             limits: SessionLimits::default(),
+            extension_options: None,
         }
     }
 }
@@ -126,6 +134,24 @@ fn is_media_range(text: &str) -> bool {
         && text
             .split_once('/')
             .is_some_and(|(kind, subtype)| token(kind) && token(subtype))
+}
+
+/// Whether paths can be put behind a text to make the address of something.
+fn is_base_url(text: &str) -> bool {
+    let Ok(url) = text.parse::<Uri>() else {
+        return false;
+    };
+    let web = matches!(url.scheme_str(), Some("http" | "https"));
+    let host = url
+        .authority()
+        .is_some_and(|host| !host.host().is_empty() && !host.as_str().contains('@'));
+    web && host && url.query().is_none() && !text.contains('#') && !text.ends_with('/')
+}
+
+/// Whether a text arrives as it is when it is sent as a bearer token, and is too long to be guessed.
+fn is_token(text: &str) -> bool {
+    let printable = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    text.len() >= 32 && printable && text.trim() == text
 }
 
 /// A setting that a desk can't be made with.
@@ -184,15 +210,20 @@ impl Desk {
                 rule: rule.to_owned(),
             })
         };
-        let absolute = config.base_url.starts_with("http://") || config.base_url.starts_with("https://");
-        if !absolute || config.base_url.ends_with('/') {
+        if !is_base_url(&config.base_url) {
             return fault(
                 "base_url",
-                "expected an absolute http(s) URL without a trailing slash",
+                "expected an absolute http(s) URL without user, query, fragment and a slash at its end",
             );
         }
-        if config.name.is_empty() || config.description.is_empty() || config.version.is_empty() {
-            return fault("name, description, version", "expected text that is not empty");
+        for (setting, text) in [
+            ("name", &config.name),
+            ("description", &config.description),
+            ("version", &config.version),
+        ] {
+            if let Some(rule) = card::fault(setting, text) {
+                return fault(setting, &rule);
+            }
         }
         if config.input_modes.len() > 50 || !config.input_modes.iter().all(|mode| is_media_range(mode)) {
             return fault(
@@ -203,12 +234,15 @@ impl Desk {
         if config
             .operator_token
             .as_ref()
-            .is_some_and(|token| token.len() < 32)
+            .is_some_and(|token| !is_token(token))
         {
             return fault(
                 "operator_token",
-                "expected at least 32 characters, drawn at random",
+                "expected at least 32 printable characters of ASCII, drawn at random, and no blank at either end",
             );
+        }
+        if config.extension_options.is_some() {
+            return fault("extension_options", "expected none: no extension is composed in");
         }
         let registry = extensions.build()?;
         let operator = config.operator_token.as_deref().map(SecretDigest::of);
@@ -239,6 +273,12 @@ impl Desk {
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What a request's answer is to say to the browser that sent it.
+    #[must_use]
+    pub fn grant<B>(&self, request: &Request<B>) -> Grant {
+        self.config.allowed_origins.grant(request)
     }
 
     /// Whether a bearer token is the operator's; takes the same time for every other of its length.
@@ -354,13 +394,28 @@ mod tests {
     fn a_setting_that_cannot_work_is_named() {
         assert_eq!(fault(|_| {}), None);
         assert_eq!(
-            fault(|config| config.base_url = "edge.example".into()),
-            Some("base_url")
+            fault(|config| config.extension_options = Some(json!({}))),
+            Some("extension_options")
         );
-        assert_eq!(
-            fault(|config| config.base_url = "https://edge.example/".into()),
-            Some("base_url")
-        );
+        for (url, wrong) in [
+            ("http://edge.example:8420", false),
+            ("https://edge_1.example/agents/a", false),
+            ("http://[::1]:8420", false),
+            ("edge.example", true),
+            ("ftp://edge.example", true),
+            ("https://", true),
+            ("https://:8420", true),
+            ("https://edge.example/", true),
+            ("https://edge.example/?a", true),
+            ("https://edge.example?a=1", true),
+            ("https://edge.example/a#b", true),
+            ("https://user@edge.example", true),
+            ("https://edge.example/a b", true),
+            ("https://edge.example\n", true),
+        ] {
+            let found = fault(|config| config.base_url = url.to_owned());
+            assert_eq!(found, wrong.then_some("base_url"), "{url}");
+        }
         for (modes, wrong) in [
             (
                 vec!["text/markdown".to_owned(), "image/*".to_owned(), "*/*".to_owned()],
@@ -377,14 +432,33 @@ mod tests {
             let found = fault(|config| config.input_modes = modes.clone());
             assert_eq!(found, wrong.then_some("input_modes"), "{modes:?}");
         }
-        assert_eq!(
-            fault(|config| config.operator_token = Some("x".repeat(31))),
-            Some("operator_token")
-        );
-        assert_eq!(fault(|config| config.operator_token = Some("x".repeat(32))), None);
-        assert_eq!(
-            fault(|config| config.name = String::new()),
-            Some("name, description, version")
-        );
+        for (token, wrong) in [
+            ("x".repeat(31), true),
+            ("x".repeat(32), false),
+            (format!("{} {}", "x".repeat(16), "x".repeat(16)), false),
+            (format!("{}\n", "x".repeat(32)), true),
+            (format!(" {}", "x".repeat(32)), true),
+            ("é".repeat(32), true),
+        ] {
+            let found = fault(|config| config.operator_token = Some(token.clone()));
+            assert_eq!(found, wrong.then_some("operator_token"), "{token:?}");
+        }
+        for (name, wrong) in [
+            ("x".repeat(80), false),
+            ("x".repeat(81), true),
+            (String::new(), true),
+            ("a\nb".to_owned(), true),
+        ] {
+            for (setting, found) in [
+                ("name", fault(|config| config.name.clone_from(&name))),
+                ("version", fault(|config| config.version.clone_from(&name))),
+            ] {
+                assert_eq!(found, wrong.then_some(setting), "{name:?}");
+            }
+        }
+        for (length, wrong) in [(2_000, false), (2_001, true), (0, true)] {
+            let found = fault(|config| config.description = "x".repeat(length));
+            assert_eq!(found, wrong.then_some("description"), "{length}");
+        }
     }
 }

@@ -20,6 +20,7 @@ pub const COORDINATION_DOMAIN: &str = "j5a2a.com/extensions/session-coordination
 #[allow(missing_docs, reason = "the names are google.rpc.Code's own")]
 pub enum Code {
     InvalidArgument,
+    DeadlineExceeded,
     NotFound,
     AlreadyExists,
     PermissionDenied,
@@ -37,6 +38,7 @@ impl Code {
     const fn facts(self) -> (u16, &'static str, u16) {
         match self {
             Self::InvalidArgument => (3, "INVALID_ARGUMENT", 400),
+            Self::DeadlineExceeded => (4, "DEADLINE_EXCEEDED", 408),
             Self::NotFound => (5, "NOT_FOUND", 404),
             Self::AlreadyExists => (6, "ALREADY_EXISTS", 409),
             Self::PermissionDenied => (7, "PERMISSION_DENIED", 403),

@@ -1,10 +1,11 @@
 //! The driver: load, decide, commit, answer; over whatever ports the host gives.
 //!
 //! What is answered is decided by [`crate::exchange`], in this process or in a component ([`Decider`]); here it meets the
-//! host's storage and clock. The driver holds no state beyond a cache of sessions. One session's requests take turns within
-//! a process; across processes the store's compare-and-swap decides, and a loser decides again. Where the store keeps commits
-//! in line ([`Store::is_queue`]) a turn ends before its commit is durable: what is decided next builds on it, and no answer,
-//! whose ever it is, leaves before everything that it was made from is durable.
+//! host's storage and clock. The driver holds no state beyond a cache of sessions. Within a process those who may change a
+//! session take turns, and those who only look at it do so together; across processes the store's compare-and-swap decides,
+//! and a loser decides again. Where the store keeps commits in line ([`Store::is_queue`]) a turn ends before its commit is
+//! durable: what is decided next builds on it, and no answer, whose ever it is, leaves before everything that it was made
+//! from is durable.
 
 mod decider;
 mod line;
@@ -14,10 +15,12 @@ pub mod place;
 mod sessions;
 mod stream;
 
+use std::sync::Arc;
+
 use http::{Method, Request, Response};
 
 use crate::exchange::Poll;
-use crate::http::answer::without_body;
+use crate::http::answer::to;
 use crate::session::Session;
 use crate::session::event::Span;
 use crate::store::{Bell, CommitOutcome, Record, Store, StoreError};
@@ -29,7 +32,7 @@ use line::Flight;
 pub use notifier::{Due, Landing, Notifier};
 pub use outbox::{Outbound, Outlook, deliver, next_due};
 pub use sessions::Sessions;
-use sessions::{Absent, Seen, compact_behind, offer};
+use sessions::{Seen, Slot, compact_behind, offer};
 pub use stream::{Body, Stream};
 
 /// How often a commit is decided, each time after another one took its number. Of four processes that never rest at one
@@ -109,6 +112,8 @@ impl From<StoreError> for Trouble {
 }
 
 type Answered<B> = Result<Response<B>, Trouble>;
+/// What looking for an answer came to, or what is answered in its place.
+type Polled = Result<Poll, Response<Vec<u8>>>;
 
 /// Answers a request: every path, every error, on every host.
 ///
@@ -119,13 +124,16 @@ where
     D: Decider,
     H: Host<D::Session>,
 {
-    if request.method() != Method::HEAD {
-        return answer(host, desk, request).await;
+    let (grant, is_head) = (desk.grant(&request), *request.method() == Method::HEAD);
+    let mut response = answer(host, desk, request).await;
+    if is_head {
+        let (head, body) = response.into_parts();
+        // Of a stream nothing was read yet: it is over before it began.
+        let body = body.into_whole().unwrap_or_default();
+        response = whole(to(&Method::HEAD, Response::from_parts(head, body)));
     }
-    let (head, body) = answer(host, desk, request).await.into_parts();
-    // Of a stream nothing was read yet: it is over before it began.
-    let body = body.into_whole().unwrap_or_default();
-    whole(without_body(Response::from_parts(head, body)))
+    grant.put(&mut response);
+    response
 }
 
 async fn answer<H, D>(host: &H, desk: &D, request: Request<Vec<u8>>) -> Response<Body<D::Exchange>>
@@ -144,7 +152,7 @@ where
             whole(answer.unwrap_or_else(|trouble| told(host, desk, Asked::Creation(&creation), trouble)))
         }
         Plan::Call(exchange) => call(host, desk, exchange).await,
-        Plan::Batch(batch) => whole(self::batch(host, desk, *batch).await),
+        Plan::Batch(batch) => whole(Box::pin(self::batch(host, desk, *batch)).await),
     }
 }
 
@@ -177,8 +185,8 @@ where
 /// # Errors
 /// What the store says; nothing is lost by it.
 pub async fn compact<S: State, H: Host<S>>(host: &H, session_id: &str) -> Result<(), StoreError> {
-    let seat = host.sessions().seat(session_id).refreshed(host).await?;
-    seat.compact(host).await
+    let slot = host.sessions().slot(session_id);
+    slot.look(host).await?.compact(host).await
 }
 
 async fn card<H, D>(host: &H, desk: &D, card: &D::Card) -> Answered<Vec<u8>>
@@ -186,8 +194,8 @@ where
     D: Decider,
     H: Host<D::Session>,
 {
-    let seat = host.sessions().seat(desk.card_session(card));
-    let seat = seat.refreshed(host).await?;
+    let slot = host.sessions().slot(desk.card_session(card));
+    let seat = slot.look(host).await?;
     Ok(desk.card(card, seat.session().is_some()))
 }
 
@@ -238,8 +246,8 @@ where
     desk.finish(batch)
 }
 
-/// Decides until the commit is in, or nothing needs to be committed, and answers: without a body where the answer is a
-/// stream. After `end` nothing is waited for.
+/// Decides, sees to it that what was decided is durable, and answers: without a body where the answer is a stream. After
+/// `end` nothing is waited for.
 async fn answered<H, D>(
     host: &H,
     desk: &D,
@@ -250,15 +258,40 @@ where
     D: Decider,
     H: Host<D::Session>,
 {
-    let seat = host.sessions().seat(desk.session_id(exchange));
-    let mut seat = seat.refreshed(host).await?;
+    let slot = host.sessions().slot(desk.session_id(exchange));
+    if desk.only_looks(exchange) {
+        let seat = slot.look(host).await?;
+        let polled = match desk.decide(exchange, seat.session(), host.now(), host.entropy()) {
+            Ok(None) => Some(desk.poll(exchange, seat.session(), host.now())),
+            Err(refused) => Some(Err(refused)),
+            // What changes something all the same takes its turn.
+            Ok(Some(_)) => None,
+        };
+        if let Some(polled) = polled {
+            return follow(host, desk, exchange, end, &slot, seat.leave(), polled).await;
+        }
+    }
+    // Apart, so that whoever only looks needs no room for it.
+    let (seen, polled) = Box::pin(changed(host, desk, exchange, &slot)).await?;
+    follow(host, desk, exchange, end, &slot, seen, polled).await
+}
+
+/// Decides until the commit is in, or nothing needs to be committed, and looks for the answer.
+async fn changed<H, D>(
+    host: &H,
+    desk: &D,
+    exchange: &mut D::Exchange,
+    slot: &Arc<Slot<D::Session>>,
+) -> Result<(Seen, Polled), Trouble>
+where
+    D: Decider,
+    H: Host<D::Session>,
+{
+    let mut seat = slot.turn(host).await?;
     for _ in 0..ATTEMPTS {
         let commit = match desk.decide(exchange, seat.session(), host.now(), host.entropy()) {
             Ok(commit) => commit,
-            Err(refused) => {
-                seat.leave().1.settled().await?;
-                return Err(refused.into());
-            }
+            Err(refused) => return Ok((seat.leave(), Err(refused))),
         };
         let mut flight = None;
         if let Some(commit) = &commit {
@@ -269,18 +302,14 @@ where
             }
         }
         let polled = desk.poll(exchange, seat.session(), host.now());
-        let due = seat.next_due();
-        let (absent, seen) = seat.leave();
+        let seen = seat.leave();
         if let Some(flight) = flight
-            && !landed(host, absent.id(), flight).await?
+            && !landed(host, slot.id(), flight).await?
         {
-            seat = absent.refreshed(host).await?;
+            seat = slot.turn(host).await?;
             continue;
         }
-        if let Some(at) = due {
-            host.reached(absent.id(), at);
-        }
-        return follow(host, desk, exchange, end, (absent, seen), polled).await;
+        return Ok((seen, polled));
     }
     Err(Trouble::Contended)
 }
@@ -309,20 +338,23 @@ async fn landed<S: State, H: Host<S>, F: Future<Output = Result<CommitOutcome, S
     Ok(true)
 }
 
-/// Looks for the answer until it is there, beginning with what was seen when the turn was given up.
+/// Looks for the answer until it is there, beginning with what was seen when the seat was given up.
 async fn follow<H, D>(
     host: &H,
     desk: &D,
     exchange: &mut D::Exchange,
     end: Option<Timestamp>,
-    left: (Absent<D::Session>, Seen),
-    mut polled: Result<Poll, Response<Vec<u8>>>,
+    slot: &Arc<Slot<D::Session>>,
+    mut seen: Seen,
+    mut polled: Polled,
 ) -> Answered<Option<Vec<u8>>>
 where
     D: Decider,
     H: Host<D::Session>,
 {
-    let (mut absent, mut seen) = left;
+    if let Some(at) = seen.due {
+        host.reached(slot.id(), at);
+    }
     loop {
         seen.settled().await?;
         match polled? {
@@ -333,14 +365,14 @@ where
             }
             Poll::Wait(until) => {
                 let until = end.map_or(until, |end| end.min(until));
-                host.bell().wait(absent.id(), seen.seq, until).await;
+                host.bell().wait(slot.id(), seen.seq, until).await;
             }
             // Others need not wait for it: what the log holds does not change.
-            Poll::Log(span) => desk.supply(exchange, history(host, absent.id(), span).await?),
+            Poll::Log(span) => desk.supply(exchange, history(host, slot.id(), span).await?),
         }
-        let seat = absent.refreshed(host).await?;
+        let seat = slot.look(host).await?;
         polled = desk.poll(exchange, seat.session(), host.now());
-        (absent, seen) = seat.leave();
+        seen = seat.leave();
     }
 }
 

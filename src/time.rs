@@ -97,20 +97,30 @@ pub(crate) const fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-impl fmt::Display for Timestamp {
+impl Timestamp {
+    /// What it is written as, in ASCII.
     #[allow(
         clippy::arithmetic_side_effects,
-        reason = "divisions and remainders by constants that are not zero"
+        reason = "divisions and remainders by constants that are not zero; seventeen digits are far from the end of i64"
     )]
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn text(self) -> [u8; 24] {
         let (year, month, day) = civil_from_days(self.0.div_euclid(DAY_MS));
         let of_day = self.0.rem_euclid(DAY_MS);
         let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
-        let (second, milli) = (of_day / 1000 % 60, of_day % 1000);
-        write!(
-            out,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"
-        )
+        let date = (year * 100 + month) * 100 + day;
+        let mut digits = ((date * 100 + hour) * 100 + minute) * 100_000 + of_day % 60_000;
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        for byte in text.iter_mut().rev().filter(|byte| byte.is_ascii_digit()) {
+            *byte |= u8::try_from(digits % 10).unwrap_or_default();
+            digits /= 10;
+        }
+        text
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(std::str::from_utf8(&self.text()).unwrap_or_default())
     }
 }
 
@@ -246,7 +256,7 @@ impl FromStr for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(std::str::from_utf8(&self.text()).unwrap_or_default())
     }
 }
 

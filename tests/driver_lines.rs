@@ -49,6 +49,8 @@ struct Disk {
     snapshots: Rc<Cell<usize>>,
     /// Whether every commit asks for a snapshot.
     asks: Rc<Cell<bool>>,
+    /// Whether a snapshot that is begun does not end.
+    busy: Rc<Cell<bool>>,
     /// What is kept, commit by commit.
     state: Rc<RefCell<Session>>,
 }
@@ -60,6 +62,7 @@ impl Disk {
             line: Rc::default(),
             snapshots: Rc::default(),
             asks: Rc::default(),
+            busy: Rc::default(),
             state: Rc::default(),
         }
     }
@@ -150,6 +153,14 @@ impl Store for Disk {
             snapshot.seq,
             "all of a snapshot is kept"
         );
+        poll_fn(|_| {
+            if self.busy.get() {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            }
+        })
+        .await;
         self.snapshots.set(self.snapshots.get() + 1);
         self.kept.compact(session, snapshot).await
     }
@@ -370,6 +381,49 @@ fn a_write_that_asks_for_a_snapshot_many_times_is_given_one() {
     disk.write(usize::MAX);
     under.settle();
     assert_eq!((under.answered(), disk.snapshots.get()), (10, 1));
+}
+
+#[test]
+fn who_only_looks_waits_for_what_is_seen_to_be_durable_and_not_for_a_snapshot() {
+    let world = World::new();
+    let (disk, tokens) = settled(&world);
+    disk.asks.set(true);
+    disk.busy.set(true);
+    let host = Process::new(&world, disk.clone());
+    let mut under = Under::new();
+    let (host, client) = (&host, &tokens.clients[0]);
+    let send = |id| async move { host.send(client, id, &json!({})).await };
+    let look = || async move { host.call("GET", "/tasks", client, "", &Value::Null).await };
+    let seen = |under: &Under<'_>, looker: usize| {
+        under.replies[looker]
+            .as_ref()
+            .map(|it| it.ok()["totalSize"].clone())
+    };
+    let sender = under.add(send("m-1"));
+    let early = under.add(look());
+    under.settle();
+    // The task is there, and told to nobody.
+    assert_eq!((disk.waiting(), under.answered()), (1, 0));
+    disk.write(1);
+    under.settle();
+    let beside = under.add(look());
+    let changer = under.add(send("m-2"));
+    under.settle();
+    assert_eq!(
+        (seen(&under, early), seen(&under, beside)),
+        (Some(json!(1)), Some(json!(1)))
+    );
+    // Who changes something waits until the snapshot is made.
+    assert!(under.replies[sender].is_none() && under.replies[changer].is_none());
+    assert_eq!((disk.waiting(), disk.snapshots.get()), (0, 0));
+    disk.busy.set(false);
+    under.settle();
+    assert_eq!((disk.waiting(), disk.snapshots.get()), (1, 1));
+    disk.write(1);
+    under.settle();
+    let late = under.add(look());
+    under.settle();
+    assert_eq!((seen(&under, late), under.answered()), (Some(json!(2)), 5));
 }
 
 /// A crowd in one session on a disk that writes, fails and loses what was under way, at moments drawn from `seed`:

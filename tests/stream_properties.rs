@@ -14,6 +14,7 @@ mod play;
 mod random;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use a2a_edge::agent::stream::{Stream, known};
 use a2a_edge::agent::{self, Call};
@@ -48,12 +49,14 @@ fn subscribe(
     id: Option<&str>,
 ) -> Option<Stream> {
     let uris = [WORK_URI, ENVELOPE_URI, GATE_URI, coordination::URI];
+    let requested: Vec<String> = uris.map(str::to_owned).into_iter().filter(|_| active).collect();
     let known = id.and_then(known);
+    let params = json!({ "id": task });
     let call = Call {
         method: Method::SubscribeToTask,
-        params: json!({ "id": task }).as_object().unwrap().clone(),
-        requested: uris.map(str::to_owned).into_iter().filter(|_| active).collect(),
-        caller: caller.clone(),
+        params: params.as_object().unwrap(),
+        requested: &requested,
+        caller: &Arc::new(caller.clone()),
         now: play.now,
         entropy: [0; 32],
         known,

@@ -1,11 +1,15 @@
 //! ListTasks: the caller's own tasks, newest status first, a page at a time (A2A 1.0, §3.1.4).
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::Call;
 use super::view::{Shape, View, history_length};
 use crate::a2a::decode::{self, Decoder, member};
 use crate::a2a::{Task, TaskState};
+use crate::coordination::page::Room;
+use crate::json::compact_len;
 use crate::refusal::Refusal;
 use crate::session::task::TaskRecord;
 use crate::session::{Caller, Session};
@@ -17,7 +21,7 @@ const PAGE_SIZE_MAX: usize = 100;
 /// A page of tasks that was asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
-    caller: Caller,
+    caller: Arc<Caller>,
     context_id: Option<String>,
     state: Option<TaskState>,
     since: Option<Timestamp>,
@@ -66,7 +70,11 @@ pub(super) fn page_after(
 
 impl Page {
     /// Reads what page is asked for.
-    pub(super) fn read(session: &Session, call: &Call, params: &Map<String, Value>) -> Result<Self, Refusal> {
+    pub(super) fn read(
+        session: &Session,
+        call: &Call<'_>,
+        params: &Map<String, Value>,
+    ) -> Result<Self, Refusal> {
         let mut decoder = Decoder::new();
         let size = page_size(&mut decoder, params);
         let state = member(params, "status")
@@ -89,7 +97,7 @@ impl Page {
             time.ok()
         });
         let mut page = Self {
-            caller: call.caller.clone(),
+            caller: Arc::clone(call.caller),
             context_id: decoder.context_id(params, ""),
             state,
             since,
@@ -131,7 +139,7 @@ impl Page {
             && self.since.is_none_or(|since| at >= since)
     }
 
-    /// The tasks of the page.
+    /// The tasks of the page: fewer than asked for where they are long.
     pub(super) fn tasks(&mut self, view: &View<'_>) -> Vec<Task> {
         let session = view.session();
         let mut found: Vec<(String, &TaskRecord)> = session
@@ -145,16 +153,18 @@ impl Page {
         found.sort_by(|a, b| a.0.cmp(&b.0));
         self.total = found.len();
         found.retain(|(position, _)| self.after.as_ref().is_none_or(|after| position > after));
-        let more = found.len() > self.size;
-        found.truncate(self.size);
-        let last = found.last().filter(|_| more);
-        self.next = last
-            .map(|(position, _)| session.page_token(&self.list(), position))
-            .unwrap_or_default();
-        found
-            .iter()
-            .map(|(_, task)| view.task(task, self.shape))
-            .collect()
+        let (mut tasks, mut room) = (Vec::new(), Room::default());
+        let mut last = None;
+        for (position, task) in &found {
+            let task = (tasks.len() < self.size).then(|| view.task(task, self.shape));
+            let Some(task) = task.filter(|task| room.takes(compact_len(task))) else {
+                self.next = last.map_or_else(String::new, |last| session.page_token(&self.list(), last));
+                break;
+            };
+            tasks.push(task);
+            last = Some(position);
+        }
+        tasks
     }
 
     /// The answer: `{tasks, nextPageToken, pageSize, totalSize}`.

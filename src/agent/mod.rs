@@ -13,10 +13,13 @@ mod send;
 pub mod stream;
 mod view;
 
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
-use crate::a2a::Message;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
 use crate::a2a::decode::Decoder;
+use crate::a2a::{Message, SendMessageResponse, Task};
 use crate::coordination::scope_required;
 use crate::desk::Desk;
 use crate::extension::{Activations, HookRequest, HookResponse, Method, Payload, RequestContext, header};
@@ -26,16 +29,16 @@ use crate::time::Timestamp;
 use view::{Shape, View};
 
 /// A call of a core operation, authenticated but not yet decoded.
-#[derive(Clone, Debug)]
-pub struct Call {
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
     /// Which operation.
     pub method: Method,
     /// The request object of the protocol, `message` included, members named as they came.
-    pub params: Map<String, Value>,
+    pub params: &'a Map<String, Value>,
     /// The values of the A2A-Extensions header.
-    pub requested: Vec<String>,
+    pub requested: &'a [String],
     /// Who calls.
-    pub caller: Caller,
+    pub caller: &'a Arc<Caller>,
     /// Now.
     pub now: Timestamp,
     /// 32 random bytes, fresh for this call.
@@ -73,7 +76,7 @@ impl From<Refusal> for Failed {
 pub struct Follow {
     method: Method,
     params: Value,
-    caller: Caller,
+    caller: Arc<Caller>,
     activations: Activations,
     goal: Goal,
 }
@@ -116,11 +119,27 @@ impl Goal {
     }
 }
 
+/// The answer of an operation, which is written as what it holds.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// A task.
+    Task(Task),
+    /// What a send comes to.
+    Sent(SendMessageResponse),
+    /// Anything else.
+    Other(Value),
+}
+
 /// What looking for the answer came to.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it mostly is the answer, and soon written"
+)]
 #[derive(Debug, PartialEq)]
 pub enum Poll {
     /// The answer, with the value of its A2A-Extensions header.
-    Ready(Value, Option<String>),
+    Ready(Reply, Option<String>),
     /// Nothing yet: look again when the session has moved on, at the latest then.
     Wait(Timestamp),
 }
@@ -130,15 +149,15 @@ pub enum Poll {
 /// # Errors
 /// In this order: a required extension that was not requested, an extension that aborts, a field at fault, and
 /// whatever the operation itself refuses.
-pub fn begin(desk: &Desk, session: &Session, call: Call) -> Result<Step, Failed> {
+pub fn begin(desk: &Desk, session: &Session, call: Call<'_>) -> Result<Step, Failed> {
     if !call.caller.may(Scope::TasksSend) {
         return Err(scope_required(Scope::TasksSend).into());
     }
     if call.method == Method::GetExtendedAgentCard && call.caller.is_anonymous() {
         return Err(Refusal::unauthenticated().into());
     }
-    let named = send::named_extensions(&call.params);
-    let requested = header::requested(&call.requested, &named);
+    let named = send::named_extensions(call.params);
+    let requested = header::requested(call.requested, &named);
     let context = RequestContext {
         method: Some(call.method),
         now: call.now,
@@ -147,19 +166,16 @@ pub fn begin(desk: &Desk, session: &Session, call: Call) -> Result<Step, Failed>
     let mut activations = desk.registry.negotiate(&requested, &context)?;
     let result = run(desk, session, &call, &mut activations);
     match result {
-        Ok((commit, params, goal)) => {
-            let Call { method, caller, .. } = call;
-            Ok(Step {
-                commit,
-                follow: Follow {
-                    method,
-                    params,
-                    caller,
-                    activations,
-                    goal,
-                },
-            })
-        }
+        Ok((commit, params, goal)) => Ok(Step {
+            commit,
+            follow: Follow {
+                method: call.method,
+                params,
+                caller: Arc::clone(call.caller),
+                activations,
+                goal,
+            },
+        }),
         Err(refusal) => Err(Failed {
             echo: activations.echo(),
             refusal,
@@ -169,7 +185,12 @@ pub fn begin(desk: &Desk, session: &Session, call: Call) -> Result<Step, Failed>
 
 type Begun = (Option<Commit>, Value, Goal);
 
-fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activations) -> Result<Begun, Refusal> {
+fn run(
+    desk: &Desk,
+    session: &Session,
+    call: &Call<'_>,
+    activations: &mut Activations,
+) -> Result<Begun, Refusal> {
     if call.method.streams() && !desk.config.streaming {
         let mut params = Value::Object(call.params.clone());
         hook(call, activations, None, &mut params)?;
@@ -180,20 +201,20 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
     }
     let mut params = Value::Object(call.params.clone());
     hook(call, activations, None, &mut params)?;
-    let object = params.as_object().cloned().unwrap_or_default();
+    let object = params.as_object().unwrap_or(call.params);
     let mut decoder = Decoder::new();
     match call.method {
         Method::GetTask => {
-            let task_id = task_id(&mut decoder, &object);
-            let history = view::history_length(&mut decoder, &object, "");
+            let task_id = task_id(&mut decoder, object);
+            let history = view::history_length(&mut decoder, object, "");
             let (task_id, history) = decoder.finish((task_id, history)).map_err(Refusal::violations)?;
-            session.visible_task(&task_id, &call.caller)?;
+            session.visible_task(&task_id, call.caller)?;
             Ok((None, params, Goal::task(task_id, history, false)))
         }
         Method::SubscribeToTask => {
-            let task_id = task_id(&mut decoder, &object);
+            let task_id = task_id(&mut decoder, object);
             let task_id = decoder.finish(task_id).map_err(Refusal::violations)?;
-            let record = session.visible_task(&task_id, &call.caller)?;
+            let record = session.visible_task(&task_id, call.caller)?;
             if !stream::has_more(session, record, call.known, call.now) {
                 return Err(
                     Refusal::unsupported("the task has ended: nothing of it is to come")
@@ -203,11 +224,11 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
             Ok((None, params, Goal::task(task_id, None, true)))
         }
         Method::ListTasks => {
-            let page = list::Page::read(session, call, &object)?;
+            let page = list::Page::read(session, call, object)?;
             Ok((None, params, Goal::Page(page)))
         }
         Method::CancelTask => {
-            let task_id = task_id(&mut decoder, &object);
+            let task_id = task_id(&mut decoder, object);
             let task_id = decoder.finish(task_id).map_err(Refusal::violations)?;
             let commit = decide(
                 desk,
@@ -224,7 +245,7 @@ fn run(desk: &Desk, session: &Session, call: &Call, activations: &mut Activation
         | Method::GetTaskPushNotificationConfig
         | Method::ListTaskPushNotificationConfigs
         | Method::DeleteTaskPushNotificationConfig => {
-            let (commit, answer) = push::run(desk, session, call, &object)?;
+            let (commit, answer) = push::run(desk, session, call, object)?;
             Ok((commit, params, Goal::Answer(answer)))
         }
         Method::GetExtendedAgentCard => {
@@ -253,7 +274,7 @@ fn task_id(decoder: &mut Decoder, object: &Map<String, Value>) -> String {
 }
 
 fn hook(
-    call: &Call,
+    call: &Call<'_>,
     activations: &mut Activations,
     message: Option<&mut Message>,
     params: &mut Value,
@@ -269,13 +290,13 @@ fn hook(
 fn decide(
     desk: &Desk,
     session: &Session,
-    call: &Call,
+    call: &Call<'_>,
     command: &Command,
 ) -> Result<(Option<Commit>, Answer), Refusal> {
     let context = Context {
         now: call.now,
         entropy: call.entropy,
-        caller: call.caller.clone(),
+        caller: Caller::clone(call.caller),
         limits: desk.config.limits,
         idempotency: None,
     };
@@ -290,7 +311,7 @@ impl Follow {
     /// # Errors
     /// When the task is no longer the caller's to see, or an extension cannot go on.
     pub fn poll(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Result<Poll, Failed> {
-        let value = match &self.goal {
+        let reply = match &self.goal {
             Goal::Message(message) => self.direct((**message).clone(), now)?,
             Goal::Received { mail_id } => {
                 let mail = session
@@ -307,10 +328,11 @@ impl Follow {
                 let record = session
                     .visible_task(task_id, &self.caller)
                     .map_err(|refusal| self.fail(refusal))?;
-                let state = session.standing(record, now).state;
-                let settled = state.is_terminal() || state.is_interrupted();
-                if let Some(deadline) = deadline.filter(|deadline| !settled && *deadline > now) {
-                    return Ok(Poll::Wait(deadline));
+                if let Some(deadline) = deadline.filter(|deadline| *deadline > now) {
+                    let state = session.standing(record, now).state;
+                    if !state.is_terminal() && !state.is_interrupted() {
+                        return Ok(Poll::Wait(deadline));
+                    }
                 }
                 let view = self.view(desk, session, now);
                 if self.method == Method::SendMessage
@@ -322,9 +344,9 @@ impl Follow {
                 let (wrapped, mut task) = (*wrapped, view.task(record, *shape));
                 self.respond((&mut task).into(), now)?;
                 if wrapped {
-                    json!({ "task": task })
+                    Reply::Sent(SendMessageResponse::Task(task))
                 } else {
-                    json!(task)
+                    Reply::Task(task)
                 }
             }
             Goal::Page(page) => {
@@ -333,12 +355,15 @@ impl Follow {
                 for task in &mut tasks {
                     self.respond(task.into(), now)?;
                 }
-                page.answer(&tasks)
+                Reply::Other(page.answer(&tasks))
             }
-            Goal::Answer(answer) => answer.clone(),
-            Goal::Card => card::extended(desk, session.id()).map_err(|refusal| self.fail(refusal))?,
+            Goal::Answer(answer) => Reply::Other(answer.clone()),
+            Goal::Card => {
+                let card = card::extended(desk, session.id());
+                Reply::Other(card.map_err(|refusal| self.fail(refusal))?)
+            }
         };
-        Ok(Poll::Ready(value, self.activations.echo()))
+        Ok(Poll::Ready(reply, self.activations.echo()))
     }
 
     /// From now on the answer is what there is.
@@ -348,14 +373,14 @@ impl Follow {
         }
     }
 
-    fn view<'a>(&self, desk: &'a Desk, session: &'a Session, now: Timestamp) -> View<'a> {
+    fn view<'a>(&'a self, desk: &'a Desk, session: &'a Session, now: Timestamp) -> View<'a> {
         View::new(desk, session, &self.activations, now)
     }
 
     /// A message as the answer to a send.
-    fn direct(&mut self, mut message: Message, now: Timestamp) -> Result<Value, Failed> {
+    fn direct(&mut self, mut message: Message, now: Timestamp) -> Result<Reply, Failed> {
         self.respond((&mut message).into(), now)?;
-        Ok(json!({ "message": message }))
+        Ok(Reply::Sent(SendMessageResponse::Message(message)))
     }
 
     fn respond(&mut self, payload: Payload<'_>, now: Timestamp) -> Result<(), Failed> {
@@ -379,5 +404,6 @@ impl Follow {
 
 /// The id that a client may know a task's status message by when no message of the session gives one.
 fn status_message_id(task: &str, state: &str) -> String {
-    format!("status-{task}-{}", state.to_ascii_lowercase().replace('_', "-"))
+    let state = state.to_ascii_lowercase().replace('_', "-");
+    ["status-", task, "-", &state].concat()
 }

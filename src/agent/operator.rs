@@ -337,9 +337,9 @@ fn tasks(session: &Session, fields: Fields<'_>, now: Timestamp) -> Result<Value,
         &format!("tasks:list {wanted}"),
         fields,
         found.into_iter(),
+        |task| session.brief(task, now),
     )?;
-    let tasks: Vec<Value> = page.items.iter().map(|task| session.brief(task, now)).collect();
-    Ok(json!({ "tasks": tasks, "nextPageToken": page.next }))
+    Ok(json!({ "tasks": page.items, "nextPageToken": page.next }))
 }
 
 fn task(session: &Session, fields: Fields<'_>, now: Timestamp) -> Result<Value, Refusal> {
@@ -356,7 +356,8 @@ fn proposals(session: &Session, fields: Fields<'_>, _: Timestamp) -> Result<Valu
     let wanted = |proposal: &Proposal| state.is_none_or(|state| proposal.state == state);
     let all = session.knowledge().proposals().enumerate();
     let found = all.filter(|(_, proposal)| wanted(proposal));
-    let page = page::of(session, &format!("knowledge:proposals {name}"), fields, found)?;
+    let list = format!("knowledge:proposals {name}");
+    let page = page::of(session, &list, fields, found, |proposal| json!(proposal))?;
     Ok(json!({ "proposals": page.items, "nextPageToken": page.next }))
 }
 

@@ -47,7 +47,7 @@ struct Named {
 pub(super) fn run(
     desk: &Desk,
     session: &Session,
-    call: &Call,
+    call: &Call<'_>,
     params: &Map<String, Value>,
 ) -> Result<(Option<Commit>, Value), Refusal> {
     let Some(reach) = desk.config.webhooks else {
@@ -73,7 +73,7 @@ pub(super) fn run(
             named.config_id = required(&mut decoder, params, "id", rule);
             let Named { task_id, config_id } = decoder.finish(named).map_err(Refusal::violations)?;
             if method == Method::GetTaskPushNotificationConfig {
-                session.own_task(&task_id, &call.caller)?;
+                session.own_task(&task_id, call.caller)?;
                 let found = session.pushes().get(&task_id, &config_id);
                 let found = found.ok_or_else(|| no_such_config(&task_id, &config_id))?;
                 return Ok((None, json!(shown(&found.config, call))));
@@ -86,8 +86,8 @@ pub(super) fn run(
 }
 
 /// The extensions that take part in what is sent: those that would in a stream about the task.
-fn subscribed(desk: &Desk, session: &Session, call: &Call) -> Result<Activations, Refusal> {
-    let requested = header::requested(&call.requested, &[]);
+fn subscribed(desk: &Desk, session: &Session, call: &Call<'_>) -> Result<Activations, Refusal> {
+    let requested = header::requested(call.requested, &[]);
     let context = RequestContext {
         method: Some(Method::SubscribeToTask),
         now: call.now,
@@ -98,7 +98,7 @@ fn subscribed(desk: &Desk, session: &Session, call: &Call) -> Result<Activations
 
 /// A config as its client reads it. All who call without a credential are one client, and what one of them keeps secret is
 /// not for the others.
-fn shown(config: &TaskPushNotificationConfig, call: &Call) -> TaskPushNotificationConfig {
+fn shown(config: &TaskPushNotificationConfig, call: &Call<'_>) -> TaskPushNotificationConfig {
     let mut shown = config.clone();
     if call.caller.is_anonymous() {
         shown.token = None;
@@ -133,7 +133,7 @@ fn required(decoder: &mut Decoder, params: &Map<String, Value>, name: &str, rule
 /// A page of configs, by id: `{configs, nextPageToken?}`.
 fn list(
     session: &Session,
-    call: &Call,
+    call: &Call<'_>,
     mut decoder: Decoder,
     named: Named,
     params: &Map<String, Value>,
@@ -143,7 +143,7 @@ fn list(
     let size = page_size(&mut decoder, params);
     let after = page_after(&mut decoder, session, &list, params);
     let (size, after) = decoder.finish((size, after)).map_err(Refusal::violations)?;
-    session.own_task(&task_id, &call.caller)?;
+    session.own_task(&task_id, call.caller)?;
     let mut configs = session
         .pushes()
         .of_task(&task_id)

@@ -69,9 +69,13 @@ fn configuration(
     Ok(configuration)
 }
 
-fn decode(desk: &Desk, call: &Call, activations: &Activations) -> Result<(Message, Configuration), Refusal> {
+fn decode(
+    desk: &Desk,
+    call: &Call<'_>,
+    activations: &Activations,
+) -> Result<(Message, Configuration), Refusal> {
     let mut decoder = Decoder::new();
-    let message = match member(&call.params, "message") {
+    let message = match member(call.params, "message") {
         Some(message) => decoder.message(message, "message"),
         None => {
             decoder.fault("message", "expected a message");
@@ -85,7 +89,7 @@ fn decode(desk: &Desk, call: &Call, activations: &Activations) -> Result<(Messag
         );
     }
     let task_id = message.as_ref().and_then(|message| message.task_id.clone());
-    let configuration = configuration(&mut decoder, desk, &call.params, task_id.as_deref(), activations)?;
+    let configuration = configuration(&mut decoder, desk, call.params, task_id.as_deref(), activations)?;
     let (message, configuration) = decoder
         .finish((message, configuration))
         .map_err(Refusal::violations)?;
@@ -96,7 +100,7 @@ fn decode(desk: &Desk, call: &Call, activations: &Activations) -> Result<(Messag
 pub(super) fn send(
     desk: &Desk,
     session: &Session,
-    call: &Call,
+    call: &Call<'_>,
     activations: &mut Activations,
 ) -> Result<Begun, Refusal> {
     let (mut message, configuration) = decode(desk, call, activations)?;
@@ -197,7 +201,7 @@ fn addressed(message: Message, envelope: Option<&Envelope<'_>>) -> Send {
 
 /// The answer to a status request: how the caller's handoffs stand, all or one. An id that is none of them yields
 /// an empty list, never an error that would tell whether it exists.
-fn status(session: &Session, call: &Call, task: Option<&str>) -> Message {
+fn status(session: &Session, call: &Call<'_>, task: Option<&str>) -> Message {
     let own = |record: &&TaskRecord| {
         record.opened_by == call.caller.participant_id
             && record.skill == Skill::Handoff

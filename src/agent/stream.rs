@@ -98,9 +98,9 @@ impl Stream {
     fn only(&mut self, desk: &Desk, session: &Session, now: Timestamp) -> Next {
         self.ended = true;
         match self.follow.poll(desk, session, now) {
-            Ok(Poll::Ready(data, _)) => Next::Events(vec![Event {
+            Ok(Poll::Ready(reply, _)) => Next::Events(vec![Event {
                 id: None,
-                data: Some(data),
+                data: Some(json!(reply)),
             }]),
             Ok(Poll::Wait(_)) | Err(_) => Next::End,
         }

@@ -18,7 +18,7 @@ use crate::dispatch::gate::OpenGate;
 use crate::dispatch::placement::{self, Active};
 use crate::dispatch::projection::{Projection, project};
 use crate::dispatch::{SYSTEM_ADDRESS, WORK_URI};
-use crate::extension::{Activations, HasMetadata as _};
+use crate::extension::{Activations, HasMetadata as _, Registry};
 use crate::session::Session;
 use crate::session::change::{Source, Standing};
 use crate::session::task::{Gate, Mail, Shown, Skill, TaskRecord, WorkStatus};
@@ -54,9 +54,8 @@ pub(super) fn history_length(
 pub(super) struct View<'a> {
     session: &'a Session,
     active: Active,
-    coordination: bool,
-    /// The extensions that the desk speaks, with whether they are active for the request.
-    spoken: Vec<(&'a str, bool)>,
+    registry: &'a Registry,
+    activations: &'a Activations,
     now: Timestamp,
 }
 
@@ -64,19 +63,15 @@ impl<'a> View<'a> {
     pub(super) fn new(
         desk: &'a Desk,
         session: &'a Session,
-        activations: &Activations,
+        activations: &'a Activations,
         now: Timestamp,
     ) -> Self {
         let uris: Vec<&str> = activations.uris().collect();
         Self {
             session,
             active: Active::of(&uris),
-            coordination: activations.is_active(coordination::URI),
-            spoken: desk
-                .registry
-                .declared_uris()
-                .map(|uri| (uri, activations.is_active(uri)))
-                .collect(),
+            registry: &desk.registry,
+            activations,
             now,
         }
     }
@@ -96,13 +91,13 @@ impl<'a> View<'a> {
         facts.work = std::borrow::Cow::Owned(results);
         let projection = project(&facts, SYSTEM_ADDRESS);
         let shown = self.session.standing_by(record, &projection, self.now);
-        let mut task = placement::task(&facts, &projection, self.active, "", host_artifacts);
-        task.status = self.status(record, &projection, shown);
+        let status = self.status(record, &projection, shown);
+        let mut task = placement::task(&facts, &projection, self.active, status, host_artifacts);
         if !shape.artifacts {
             task.artifacts.clear();
         }
         task.history = self.history(record, shape.history);
-        if self.coordination
+        if self.activations.is_active(coordination::URI)
             && let Some(request) = self.session.request_of(record)
         {
             let standing = request.standing(self.now);
@@ -165,7 +160,7 @@ impl<'a> View<'a> {
         if let Some(state) = projection.work_state().filter(|_| self.active.work) {
             update.put_metadata(WORK_URI, json!(state));
         }
-        if self.coordination
+        if self.activations.is_active(coordination::URI)
             && let (Some(request_id), Some(standing)) = (&record.request_id, &standing.request)
         {
             let metadata = coordination::projection::metadata(request_id, standing);
@@ -292,13 +287,13 @@ impl<'a> View<'a> {
     /// Takes away what was said to extensions of the agent that this request did not activate; those that it did,
     /// and that have data on the message, are named in its list (work/v1, §8.3).
     fn keep_active(&self, message: &mut Message) {
-        for (uri, active) in &self.spoken {
+        for uri in self.registry.declared_uris() {
             let named = message.extensions.iter().any(|named| named == uri);
-            if !active {
-                message.metadata.shift_remove(*uri);
+            if !self.activations.is_active(uri) {
+                message.metadata.shift_remove(uri);
                 message.extensions.retain(|named| named != uri);
-            } else if message.metadata.contains_key(*uri) && !named {
-                message.extensions.push((*uri).to_owned());
+            } else if message.metadata.contains_key(uri) && !named {
+                message.extensions.push(uri.to_owned());
             }
         }
     }

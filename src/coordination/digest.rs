@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::page::Room;
 use super::{Call, Handler, Operation, Read, events, journal, requests};
+use crate::json::weight;
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::event::{Cursor, Span};
@@ -12,6 +14,9 @@ use crate::session::question::QuestionState;
 use crate::session::{Commit, Scope, Session};
 
 const MOST: u32 = 50;
+
+/// The most bytes of each section, about.
+const SECTION: usize = 1 << 20;
 
 /// How many commits are looked through at most for each event that may be told: there are commits of which the caller
 /// may read nothing.
@@ -140,7 +145,10 @@ impl Digest<'_> {
         let workstreams = self.newest("workstreams", open.map(value));
 
         let mut events = news.events;
-        let over = events.len().saturating_sub(self.most);
+        let mut room = Room::of(SECTION);
+        let newest = events.iter().rev().take(self.most);
+        let kept = newest.take_while(|event| room.takes(weight(event))).count();
+        let over = events.len().saturating_sub(kept);
         events.drain(..over);
         let mut digest = Map::new();
         let mut put = |name: &str, value: Value| digest.insert(name.to_owned(), value);
@@ -169,10 +177,16 @@ impl Digest<'_> {
         self.more.extend(more.then_some(section));
     }
 
-    /// The first `most` of some records that come newest first, newest last.
-    fn newest(&mut self, section: &'static str, mut newest_first: impl Iterator<Item = Value>) -> Value {
-        let mut kept: Vec<Value> = newest_first.by_ref().take(self.most).collect();
-        self.note(section, newest_first.next().is_some());
+    /// The first of some records that come newest first, newest last: at most `most`, fewer where they are long.
+    fn newest(&mut self, section: &'static str, newest_first: impl Iterator<Item = Value>) -> Value {
+        let (mut kept, mut room) = (Vec::new(), Room::of(SECTION));
+        for value in newest_first {
+            if kept.len() >= self.most || !room.takes(weight(&value)) {
+                self.note(section, true);
+                break;
+            }
+            kept.push(value);
+        }
         kept.reverse();
         Value::Array(kept)
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, Read, journal, page};
+use crate::json::weight;
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::event::Cursor;
@@ -78,7 +79,8 @@ fn list(session: &Session, call: &Call<'_>, log: Option<&[Commit]>) -> Result<Re
     ))
 }
 
-/// At most `most` of the events behind `place` that the caller may read; `place` moves behind all that was looked at.
+/// At most `most` of the events behind `place` that the caller may read, fewer where they are long; `place` moves behind all
+/// that was looked at.
 fn read(
     session: &Session,
     caller: &Caller,
@@ -86,13 +88,13 @@ fn read(
     place: &mut Cursor,
     most: usize,
 ) -> Vec<(Cursor, Value)> {
-    let mut found = Vec::new();
+    let (mut found, mut room) = (Vec::new(), page::Room::default());
     for commit in commits {
         for (at, event) in journal::events(session, commit, caller) {
             if !at.index.is_some_and(|index| place.is_before(commit.seq, index)) {
                 continue;
             }
-            if found.len() >= most {
+            if found.len() >= most || !room.takes(weight(&event)) {
                 return found;
             }
             *place = at;

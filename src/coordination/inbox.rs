@@ -80,7 +80,8 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
             && kinds.as_ref().is_none_or(|kinds| kinds.contains(&item.kind))
     };
     let all = items.into_iter().filter(is_wanted);
-    let page = page::of(session, &list, fields, all.map(|item| (item.place.clone(), item)))?;
+    let all = all.map(|item| (item.place.clone(), item));
+    let page = page::of(session, &list, fields, all, |item| json!(item))?;
     Ok(Decided::read(json!({
         "items": page.items,
         "nextPageToken": page.next,

@@ -1,7 +1,7 @@
 //! `knowledge.*`: what the session holds to be so. It is read and proposed here, and never written (session
 //! coordination, §9.1).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Call, Handler, Operation, page};
 use crate::params::{Fields, Param, Shape};
@@ -87,14 +87,10 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
     let list = format!("knowledge.list {} {tag:?} {query:?}", call.caller.participant_id);
     let all = session.knowledge().entries().enumerate();
     let wanted = all.filter(|(_, entry)| entry.matches(tag, query));
-    let page = page::of(session, &list, fields, wanted)?;
-    let entries: Vec<Value> = page
-        .items
-        .iter()
-        .filter_map(|entry| entry.record(None, false))
-        .collect();
+    let found = wanted.filter_map(|(place, entry)| Some((place, entry.record(None, false)?)));
+    let page = page::of(session, &list, fields, found, |entry| entry)?;
     Ok(Decided::read(
-        json!({ "entries": entries, "nextPageToken": page.next }),
+        json!({ "entries": page.items, "nextPageToken": page.next }),
     ))
 }
 

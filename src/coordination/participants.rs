@@ -1,6 +1,6 @@
 //! `participants.list`: who takes part, and who of them is there (session coordination, §9.3).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Call, Handler, Operation, page};
 use crate::params::{Fields, Param, Shape};
@@ -50,13 +50,10 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
             )
         })
         .filter(|(_, (_, presence))| include_offline || there(*presence));
-    let page = page::of(session, &list, fields, all)?;
-    let participants: Vec<Value> = page
-        .items
-        .into_iter()
-        .map(|(participant, presence)| record(participant, presence, now))
-        .collect();
+    let page = page::of(session, &list, fields, all, |(participant, presence)| {
+        record(participant, presence, now)
+    })?;
     Ok(Decided::read(
-        json!({ "participants": participants, "nextPageToken": page.next }),
+        json!({ "participants": page.items, "nextPageToken": page.next }),
     ))
 }

@@ -265,9 +265,9 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
             && workstream.is_none_or(|of| request.workstream_id.as_deref() == Some(of))
     };
     let all = session.requests().enumerate();
-    let page = page::of(session, &list, fields, all.filter(|(_, request)| wanted(request)))?;
-    let requests: Vec<Value> = page.items.iter().map(|request| shown(request, call)).collect();
+    let found = all.filter(|(_, request)| wanted(request));
+    let page = page::of(session, &list, fields, found, |request| shown(request, call))?;
     Ok(Decided::read(
-        json!({ "requests": requests, "nextPageToken": page.next }),
+        json!({ "requests": page.items, "nextPageToken": page.next }),
     ))
 }

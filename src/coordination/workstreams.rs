@@ -209,7 +209,13 @@ fn list(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<De
         None => archived || workstream.is_open(),
     };
     let all = session.workstreams().in_order().enumerate();
-    let page = page::of(session, &list, fields, all.filter(|(_, one)| wanted(one)))?;
+    let page = page::of(
+        session,
+        &list,
+        fields,
+        all.filter(|(_, one)| wanted(one)),
+        |one| json!(one),
+    )?;
     Ok(Decided::read(
         json!({ "workstreams": page.items, "nextPageToken": page.next }),
     ))
@@ -237,12 +243,13 @@ fn get(session: &Session, call: &Call<'_>, _: Option<Idempotency>) -> Result<Dec
     } else {
         &[]
     };
-    let page = page::of(session, &list, fields, history.iter().enumerate())?;
+    let page = page::of(session, &list, fields, history.iter().enumerate(), |event| {
+        event.record()
+    })?;
     let mut answer = json!({ "workstream": workstream });
     if let Some(answer) = answer.as_object_mut() {
         if with_history {
-            let events = page.items.iter().map(|event| event.record());
-            answer.insert("history".to_owned(), events.collect());
+            answer.insert("history".to_owned(), Value::Array(page.items));
         }
         answer.insert("nextPageToken".to_owned(), json!(page.next));
     }

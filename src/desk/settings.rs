@@ -1,6 +1,8 @@
 //! Settings as text, for hosts whose deployments are configured by variables: what may be set, and how it is read, is
 //! the same wherever it is set.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{Config, ConfigError};
@@ -16,20 +18,22 @@ use crate::time::NotATime;
 ///
 /// | name | text |
 /// |---|---|
-/// | `operator_token` | creates sessions: at least 32 characters, drawn at random |
+/// | `operator_token` | creates sessions: at least 32 printable characters of ASCII, drawn at random |
 /// | `base_url` | where clients reach the agent: absolute, http(s); a slash at its end is forgiven |
-/// | `name`, `description`, `version` | of the agent, on its card |
+/// | `name`, `description`, `version` | of the agent, on its card: one line of 80 characters, 2,000 characters, one line of 80 |
 /// | `card` | what the card says instead and beside it: a JSON object, see [`Document`] |
 /// | `card_key` | signs the card: a private key on P-256, as PEM or JWK; only with the feature `card-signing` |
 /// | `card_modified` | when the card last changed, as an RFC 3339 time |
 /// | `input_modes` | media types that are taken beside the usual ones, with commas between them |
+/// | `allowed_origins` | the pages of other origins that a browser lets call: origins with commas between them, or `*` |
 /// | `anonymous` | whom callers without a token act as: `SESSION/PARTICIPANT` |
 /// | `wait_limit` | the longest that a send waits for its task, in whole seconds |
 /// | `streams` | whether the agent offers streams about tasks: `on` or `off` |
 /// | `keep_alive` | how long a stream is silent before a comment says that it is still there, in whole seconds |
 /// | `push` | whether the agent offers push notifications, and where to: `on`, `off` or `local` |
 /// | `limits` | how much each session may hold: `NAME=NUMBER`, with commas between them |
-pub const NAMES: [&str; 15] = [
+/// | `extension_options` | what the extension is configured with that is composed in: a JSON object |
+pub const NAMES: [&str; 17] = [
     "operator_token",
     "base_url",
     "name",
@@ -39,12 +43,14 @@ pub const NAMES: [&str; 15] = [
     "card_key",
     "card_modified",
     "input_modes",
+    "allowed_origins",
     "anonymous",
     "wait_limit",
     "streams",
     "keep_alive",
     "push",
     "limits",
+    "extension_options",
 ];
 
 /// The range of a setting in seconds.
@@ -91,6 +97,12 @@ impl Config {
         config.input_modes = list(&set("input_modes").unwrap_or_default())
             .map(str::to_owned)
             .collect();
+        if let Some(text) = set("allowed_origins") {
+            let origins = text
+                .parse()
+                .map_err(|rule: &str| fault("allowed_origins", rule))?;
+            config.allowed_origins = origins;
+        }
         if let Some(text) = set("anonymous") {
             let anonymous = text.parse().map_err(|rule: &str| fault("anonymous", rule))?;
             config.anonymous = Some(anonymous);
@@ -115,9 +127,18 @@ impl Config {
             Some(_) => return Err(fault("push", "expected on, off or local")),
         };
         let limits = set("limits").unwrap_or_default();
+        let mut named = BTreeSet::new();
         for limit in list(&limits) {
+            if !named.insert(limit.split('=').next().unwrap_or_default().trim()) {
+                return Err(fault("limits", format!("{limit}: expected each name once")));
+            }
             let kept = config.limits.set(limit);
             kept.map_err(|rule| fault("limits", rule))?;
+        }
+        if let Some(text) = set("extension_options") {
+            let options = json::parse(text.as_bytes()).ok().filter(Value::is_object);
+            let options = options.ok_or_else(|| fault("extension_options", "expected a JSON object"))?;
+            config.extension_options = Some(options);
         }
         Ok(config)
     }
@@ -210,12 +231,14 @@ mod tests {
             "",
             "2026-11-30T00:00:00Z",
             "text/markdown, image/*",
+            "https://app.example.org",
             "s-1/p-2",
             "7",
             "off",
             "8",
             "local",
             "participants=3",
+            r#"{"words":7}"#,
         ];
         let mut asked = Vec::new();
         let config = Config::from_texts(|name| {
@@ -233,12 +256,14 @@ mod tests {
         );
         assert_eq!(config.card.version.as_deref(), Some("of the card"));
         assert_eq!(config.input_modes, ["text/markdown", "image/*"]);
+        assert_eq!(config.allowed_origins, "https://app.example.org".parse().unwrap());
         assert!(config.anonymous.is_some());
         assert_eq!((config.blocking_limit_ms, config.keep_alive_ms), (7_000, 8_000));
         assert!(!config.streaming);
         assert_eq!(config.webhooks, Some(Reach::Anywhere));
         assert!(config.card_modified.is_some());
         assert_eq!(config.limits.participants, 3);
+        assert_eq!(config.extension_options, Some(serde_json::json!({"words": 7})));
     }
 
     #[test]
@@ -260,11 +285,15 @@ mod tests {
             "card",
             "card_key",
             "card_modified",
+            "allowed_origins",
             "anonymous",
+            "extension_options",
         ] {
             assert_eq!(one(name, "yes").unwrap_err().0, name);
         }
-        assert_eq!(one("limits", "participants=2,claims=7").unwrap_err().0, "limits");
+        for text in ["participants=2,claims=7", "participants=2, participants =3"] {
+            assert_eq!(one("limits", text).unwrap_err().0, "limits", "{text}");
+        }
         for text in ["[]", "{", "{\"name\":1}", "{\"named\":\"x\"}"] {
             assert_eq!(Config::from_json(text).unwrap_err().setting, "settings", "{text}");
         }

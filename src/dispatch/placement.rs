@@ -133,24 +133,20 @@ pub fn answer(projection: &Projection<'_>) -> Option<Answer> {
     })
 }
 
-/// A whole task as a client sees it, but for its history and the time of its status.
+/// A whole task as a client sees it, but for its history.
 #[must_use]
 pub fn task(
     facts: &Facts<'_>,
     projection: &Projection<'_>,
     active: Active,
-    message_id: &str,
+    status: TaskStatus,
     host_artifacts: Vec<Artifact>,
 ) -> Task {
     let answer = answer(projection);
     let mut task = Task {
         id: facts.id.unwrap_or_default().to_owned(),
         context_id: facts.context_id.map(str::to_owned),
-        status: TaskStatus {
-            state: projection.state,
-            message: Some(status_message(projection, active, message_id)),
-            timestamp: None,
-        },
+        status,
         artifacts: artifacts(host_artifacts, answer.as_ref(), &facts.work, active.work),
         history: Vec::new(),
         metadata: Metadata::new(),
@@ -200,13 +196,13 @@ pub fn task_json(facts: &str, system: &str, active: &str, message_id: &str) -> S
             .and_then(|uris| uris.iter().map(Value::as_str).collect());
         let uris: Vec<&str> = uris.ok_or_else(|| Fault::invalid("active", "expected a list of URIs"))?;
         let projection = project(&facts, system_or_default(system));
-        Ok(task(
-            &facts,
-            &projection,
-            Active::of(&uris),
-            message_id,
-            Vec::new(),
-        ))
+        let active = Active::of(&uris);
+        let status = TaskStatus {
+            state: projection.state,
+            message: Some(status_message(&projection, active, message_id)),
+            timestamp: None,
+        };
+        Ok(task(&facts, &projection, active, status, Vec::new()))
     };
     verdict::answer(task())
 }

@@ -29,7 +29,7 @@ pub fn catalogue_json() -> String {
             "params": params(operation.params),
         })
     });
-    crate::json::to_string(&operations.collect())
+    crate::json::to_string(&operations.collect::<Vec<Value>>())
 }
 
 fn params(params: &[Param]) -> Value {

@@ -12,7 +12,9 @@ mod recall;
 mod stream;
 mod work;
 
-use http::{HeaderMap, Method, Request, Response};
+use std::sync::Arc;
+
+use http::{HeaderMap, Request, Response};
 
 pub use batch::Batch;
 pub use creation::Creation;
@@ -49,7 +51,7 @@ pub enum Plan {
 }
 
 /// Says what it takes to answer a request: every path, every error. A HEAD is answered as a GET: whoever sends the
-/// answer leaves out its body ([`answer::without_body`]).
+/// answer leaves out its body ([`answer::to`]).
 ///
 /// The body must have been read up to [`read::BODY_LIMIT`] bytes and one more; what is longer is refused either way.
 #[must_use]
@@ -121,11 +123,9 @@ fn nowhere(none: &NoRoute) -> Response<Vec<u8>> {
 #[must_use]
 pub fn card<B>(desk: &Desk, tenant: Option<&str>, request: &Request<B>) -> Response<Vec<u8>> {
     let card = public_card(desk, tenant, request.headers());
-    if request.method() == Method::HEAD {
-        answer::without_body(card)
-    } else {
-        card
-    }
+    let mut card = answer::to(request.method(), card);
+    desk.grant(request).put(&mut card);
+    card
 }
 
 /// The card, unless the one that the client kept still holds. That of no session is made once.
@@ -215,13 +215,13 @@ impl Ask {
 /// An exchange whose caller is known.
 #[derive(Debug)]
 struct Entered {
-    caller: Caller,
+    caller: Arc<Caller>,
     work: Work,
     outcome: Option<Outcome>,
 }
 
 impl Entered {
-    const fn new(caller: Caller, work: Work) -> Self {
+    const fn new(caller: Arc<Caller>, work: Work) -> Self {
         Self {
             caller,
             work,
@@ -248,6 +248,12 @@ impl Exchange {
     #[must_use]
     pub fn session_id(&self) -> &str {
         self.credential.session_id()
+    }
+
+    /// Whether it is of a method that is safe, so that nothing is ever committed for it (RFC 9110, §9.2.1).
+    #[must_use]
+    pub fn only_looks(&self) -> bool {
+        self.request.method().is_safe()
     }
 
     /// In whose form the answer is written.
@@ -295,7 +301,7 @@ impl Exchange {
     /// Finds out who calls, and reads the request.
     fn enter(&self, desk: &Desk, session: Option<&Session>, now: Timestamp) -> Result<Entered, Failed> {
         let caller = session.and_then(|session| self.credential.caller(session));
-        let caller = caller.ok_or_else(Refusal::unauthenticated)?;
+        let caller = caller.map(Arc::new).ok_or_else(Refusal::unauthenticated)?;
         let session_id = self.session_id();
         if self.tenant.as_deref().is_some_and(|tenant| tenant != session_id) {
             return Err(no_such_session().into());
@@ -385,6 +391,7 @@ fn still<'a>(session: Option<&'a Session>, caller: &Caller) -> Result<&'a Sessio
 mod tests {
     use super::*;
     use crate::desk::Config;
+    use crate::session::Token;
 
     const OPERATOR: &str = "an operator's token of 32 letters";
     const NOW: Timestamp = Timestamp::from_millis(1_784_250_000_000);
@@ -423,6 +430,19 @@ mod tests {
         let mut session = Session::default();
         assert!(session.apply(&Commit::read(&begun.commit.to_bytes()).unwrap()));
         (session, begun.token.to_string())
+    }
+
+    #[test]
+    fn what_is_of_a_safe_method_only_looks() {
+        let token = Token::new("s", &"x".repeat(43)).to_string();
+        for (line, looks) in [
+            ("GET /tasks/t", true),
+            ("HEAD /tasks/t", true),
+            ("POST /message:send", false),
+            ("DELETE /tasks/t/pushNotificationConfigs/c", false),
+        ] {
+            assert_eq!(call(&desk(), line, &token).only_looks(), looks, "{line}");
+        }
     }
 
     #[test]

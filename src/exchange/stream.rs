@@ -1,7 +1,7 @@
 //! An answer that is a stream: what it yields, as bytes, and that it is still there when it yields nothing.
 
 use http::{HeaderValue, Response, header};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::agent;
 use crate::coordination::events;
@@ -118,7 +118,7 @@ impl Stream {
 /// The event as the result of the call of this id.
 fn enveloped(id: &Value, event: Event) -> Event {
     Event {
-        data: event.data.map(|data| rpc::result(id, data)),
+        data: event.data.map(|data| json!(rpc::result(id, data))),
         ..event
     }
 }

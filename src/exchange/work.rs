@@ -1,5 +1,7 @@
 //! What a request that was let in asks for, and what it came to.
 
+use std::sync::Arc;
+
 use http::Request;
 use serde_json::{Map, Value, json};
 
@@ -190,7 +192,7 @@ impl Work {
         &self,
         desk: &Desk,
         session: &Session,
-        caller: &Caller,
+        caller: &Arc<Caller>,
         now: Timestamp,
         entropy: [u8; 32],
     ) -> Result<Decided, Failed> {
@@ -203,9 +205,9 @@ impl Work {
             } => {
                 let call = agent::Call {
                     method: *method,
-                    params: params.clone(),
-                    requested: requested.clone(),
-                    caller: caller.clone(),
+                    params,
+                    requested,
+                    caller,
                     now,
                     entropy,
                     known: *known,
@@ -248,7 +250,7 @@ impl Outcome {
     ) -> Result<Poll, Failed> {
         match self {
             Self::Follow(follow) => Ok(match follow.poll(desk, session()?, now)? {
-                agent::Poll::Ready(value, echo) => Poll::Ready(success(form, &value, echo.as_deref())),
+                agent::Poll::Ready(reply, echo) => Poll::Ready(success(form, &reply, echo.as_deref())),
                 agent::Poll::Wait(until) => Poll::Wait(until),
             }),
             Self::Answer(answer, echo) => {

@@ -74,6 +74,7 @@ mod method;
 mod operation;
 mod registry;
 pub mod stateless;
+pub mod text;
 pub mod timestamp;
 
 pub use activations::Activations;

@@ -1,6 +1,7 @@
 //! Writing an answer: results and refusals as bytes.
 
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Method, Response, StatusCode, header};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::rpc;
@@ -31,7 +32,7 @@ impl Form<'_> {
     }
 }
 
-fn response(status: u16, form: Form<'_>, body: &Value) -> Response<Vec<u8>> {
+fn response(status: u16, form: Form<'_>, body: &impl Serialize) -> Response<Vec<u8>> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = Response::new(Vec::new());
     if form == Form::Rpc(None) {
@@ -43,7 +44,7 @@ fn response(status: u16, form: Form<'_>, body: &Value) -> Response<Vec<u8>> {
         return response;
     }
     *response.status_mut() = status;
-    *response.body_mut() = json::to_string(body).into_bytes();
+    *response.body_mut() = json::to_bytes(body);
     let media_type = HeaderValue::from_static(form.media_type());
     response.headers_mut().insert(header::CONTENT_TYPE, media_type);
     response
@@ -56,11 +57,12 @@ pub fn set<B>(response: &mut Response<B>, name: &'static str, value: &str) {
     }
 }
 
-/// The answer to a HEAD: that to a GET, but for its body (RFC 9110, §9.3.2). One that has no body stays as it is.
+/// The answer to this method: to a HEAD that to a GET, but for its body (RFC 9110, §9.3.2). One that has no body stays as
+/// it is.
 #[must_use]
-pub fn without_body(mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+pub fn to(method: &Method, mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
     let length = response.body().len();
-    if length > 0 {
+    if *method == Method::HEAD && length > 0 {
         response
             .headers_mut()
             .insert(header::CONTENT_LENGTH, length.into());
@@ -80,9 +82,9 @@ pub fn options(allow: &str) -> Response<Vec<u8>> {
 
 /// A result, with the extensions that were active.
 #[must_use]
-pub fn success(form: Form<'_>, body: &Value, echo: Option<&str>) -> Response<Vec<u8>> {
+pub fn success(form: Form<'_>, body: &impl Serialize, echo: Option<&str>) -> Response<Vec<u8>> {
     let mut response = match form {
-        Form::Rpc(Some(id)) => response(200, form, &rpc::result(id, body.clone())),
+        Form::Rpc(Some(id)) => response(200, form, &rpc::result(id, body)),
         _ => response(200, form, body),
     };
     if let Some(echo) = echo {

@@ -1,9 +1,9 @@
 //! Documents that a deployment publishes beside its card, such as what the card's `documentationUrl` and `iconUrl` lead to:
 //! for everybody, without a token. They are for hosts that have them; elsewhere nothing is at their paths.
 
-use http::{Method, Request, Response};
+use http::{Request, Response};
 
-use super::answer::{self, without_body};
+use super::answer;
 use super::conditional::Kept;
 
 /// The longest name, in bytes.
@@ -44,12 +44,7 @@ pub fn answer<B>(name: &str, content: Vec<u8>, request: &Request<B>) -> Response
     answer::set(&mut whole, "content-type", media_type);
     answer::set(&mut whole, "content-security-policy", "sandbox");
     answer::set(&mut whole, "x-content-type-options", "nosniff");
-    let answer = Kept::new(whole, None).answer(request.headers());
-    if *request.method() == Method::HEAD {
-        without_body(answer)
-    } else {
-        answer
-    }
+    answer::to(request.method(), Kept::new(whole, None).answer(request.headers()))
 }
 
 #[cfg(test)]

@@ -21,19 +21,50 @@ const SHOWN: usize = 100;
 /// Whose reasons the host's own refusals have.
 const DOMAIN: &str = "a2a-edge";
 
-/// A body as it comes in: at most one byte more than the core reads.
-#[derive(Clone, Debug, Default)]
+/// A body as it comes in: at most one byte more than may be read.
+#[derive(Clone, Debug)]
 pub struct Intake {
     bytes: Vec<u8>,
+    /// How many bytes are kept: the limit, and one.
+    kept: usize,
     dropped: usize,
 }
 
+impl Default for Intake {
+    /// For as much as the core reads.
+    fn default() -> Self {
+        Self::within(BODY_LIMIT)
+    }
+}
+
 impl Intake {
+    /// For so many bytes.
+    #[must_use]
+    pub const fn within(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            kept: limit.saturating_add(1),
+            dropped: 0,
+        }
+    }
+
+    /// Hears how long the body says that it is; `false` when so much is too much, whatever it is, and none of it need be
+    /// waited for.
+    pub fn expect(&mut self, length: u64) -> bool {
+        let most = self.kept.saturating_add(DROPPED);
+        let awaited = usize::try_from(length).is_ok_and(|length| length <= most);
+        if !awaited {
+            self.bytes = vec![0; self.kept];
+        }
+        awaited
+    }
+
     /// Takes the next piece; `false` when enough was read, and dropped.
     pub fn take(&mut self, piece: &[u8]) -> bool {
-        let room = BODY_LIMIT.saturating_add(1).saturating_sub(self.bytes.len());
-        self.bytes.extend(piece.iter().take(room));
-        self.dropped = self.dropped.saturating_add(piece.len().saturating_sub(room));
+        let room = self.kept.saturating_sub(self.bytes.len());
+        let (kept, rest) = piece.split_at_checked(room).unwrap_or((piece, &[]));
+        self.bytes.extend_from_slice(kept);
+        self.dropped = self.dropped.saturating_add(rest.len());
         self.dropped <= DROPPED
     }
 
@@ -109,32 +140,45 @@ pub fn failed(id: &str) -> Response<Vec<u8>> {
 #[must_use]
 pub fn incomplete(id: &str) -> Response<Vec<u8>> {
     answered(
-        Code::InvalidArgument,
-        "the body did not arrive whole",
+        Refusal::new(Code::InvalidArgument, "the body did not arrive whole"),
         "BODY_INCOMPLETE",
         id,
     )
+}
+
+/// The answer to a request whose body is waited for no longer.
+#[must_use]
+pub fn late(id: &str) -> Response<Vec<u8>> {
+    answered(
+        Refusal::new(Code::DeadlineExceeded, "the body came too slowly"),
+        "REQUEST_TIMEOUT",
+        id,
+    )
+}
+
+/// The answer to a request that a stopping server waits for no longer.
+#[must_use]
+pub fn stopping(id: &str) -> Response<Vec<u8>> {
+    let message = "the server is stopping; what was asked may have been done";
+    answered(Refusal::new(Code::Unavailable, message), "SERVER_STOPPING", id)
 }
 
 /// The answer while the host can't reach what it needs to serve at all.
 #[must_use]
 pub fn unavailable(id: &str) -> Response<Vec<u8>> {
     answered(
-        Code::Unavailable,
-        "the store can't be reached; try again",
+        Refusal::new(Code::Unavailable, "the store can't be reached; try again"),
         "STORE_UNAVAILABLE",
         id,
     )
 }
 
 fn refused(message: &str, reason: &'static str, id: &str) -> Response<Vec<u8>> {
-    answered(Code::Internal, message, reason, id)
+    answered(Refusal::new(Code::Internal, message), reason, id)
 }
 
-fn answered(code: Code, message: &str, reason: &'static str, id: &str) -> Response<Vec<u8>> {
-    let refusal = Refusal::new(code, message)
-        .with_reason(DOMAIN, reason)
-        .with_fact("requestId", id);
+fn answered(refusal: Refusal, reason: &'static str, id: &str) -> Response<Vec<u8>> {
+    let refusal = refusal.with_reason(DOMAIN, reason).with_fact("requestId", id);
     let mut answer = failure(Form::Core, &refusal, None);
     if let Ok(id) = HeaderValue::from_str(id) {
         answer.headers_mut().insert(REQUEST_ID, id);
@@ -176,6 +220,19 @@ mod tests {
         assert!(intake.take(&vec![0; DROPPED + 1]));
         assert!(!intake.take(&[0]));
         assert_eq!(intake.into_bytes().len(), BODY_LIMIT + 1);
+    }
+
+    #[test]
+    fn a_body_is_waited_for_unless_it_says_that_it_is_longer_than_is_read() {
+        let mut intake = Intake::within(10);
+        assert!(intake.expect(11 + DROPPED as u64));
+        assert!(intake.take(b"body"));
+        assert_eq!(intake.into_bytes(), b"body");
+        for length in [12 + DROPPED as u64, u64::MAX] {
+            let mut intake = Intake::within(10);
+            assert!(!intake.expect(length));
+            assert_eq!(intake.into_bytes().len(), 11);
+        }
     }
 
     #[test]
@@ -235,12 +292,17 @@ mod tests {
 
     #[test]
     fn the_host_s_own_answers_name_the_request() {
-        for (answer, reason) in [
-            (failed("id-1"), "INTERNAL_ERROR"),
-            (misconfigured("name: rule", "id-1"), "MISCONFIGURED"),
+        for (answer, status, reason) in [
+            (failed("id-1"), 500, "INTERNAL_ERROR"),
+            (misconfigured("name: rule", "id-1"), 500, "MISCONFIGURED"),
+            (incomplete("id-1"), 400, "BODY_INCOMPLETE"),
+            (late("id-1"), 408, "REQUEST_TIMEOUT"),
+            (stopping("id-1"), 503, "SERVER_STOPPING"),
+            (unavailable("id-1"), 503, "STORE_UNAVAILABLE"),
         ] {
-            assert_eq!(answer.status(), 500);
+            assert_eq!(answer.status(), status, "{reason}");
             assert_eq!(answer.headers()[REQUEST_ID], "id-1");
+            assert_eq!(answer.headers().contains_key("retry-after"), status == 503);
             let body = String::from_utf8(answer.into_body()).unwrap();
             assert!(
                 body.contains(reason) && body.contains("\"requestId\":\"id-1\""),

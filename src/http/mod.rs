@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod conditional;
+pub mod cors;
 pub mod date;
 pub mod document;
 pub mod host;

@@ -1,5 +1,7 @@
 //! Reading a request: credentials, version, content type, body, query.
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, Request, header};
 use serde_json::{Map, Value};
 
@@ -28,7 +30,9 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// The last event that a client of a stream has, if it says so.
 #[must_use]
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
-    let id = headers.get("last-event-id")?.to_str().ok()?.trim();
+    let id = headers.get("last-event-id")?;
+    // What is no text names no event, but is not nothing either.
+    let id = id.to_str().map_or("?", str::trim);
     Some(id).filter(|id| !id.is_empty())
 }
 
@@ -52,7 +56,7 @@ fn query(request: &Request<Vec<u8>>) -> Vec<(String, String)> {
         .filter(|pair| !pair.is_empty());
     let decode = |text: &str| {
         let text = text.replace('+', " ");
-        super::route::unescape(&text).unwrap_or(text)
+        super::route::unescape(&text).map_or_else(|| text.clone(), Cow::into_owned)
     };
     pairs
         .map(|pair| match pair.split_once('=') {
@@ -68,17 +72,15 @@ fn query(request: &Request<Vec<u8>>) -> Vec<(String, String)> {
 /// # Errors
 /// VersionNotSupportedError.
 pub fn check_version(request: &Request<Vec<u8>>) -> Result<(), Refusal> {
-    let in_header = request
-        .headers()
-        .get(VERSION)
-        .map(|value| value.to_str().unwrap_or("?").to_owned());
+    let in_header = request.headers().get(VERSION);
+    let in_header = in_header.map(|value| Cow::Borrowed(value.to_str().unwrap_or("?")));
     let named = in_header
         .filter(|version| !version.trim().is_empty())
         .or_else(|| {
             let mut pairs = query(request).into_iter();
             pairs
                 .find(|(name, _)| name.eq_ignore_ascii_case(VERSION))
-                .map(|(_, version)| version)
+                .map(|(_, version)| Cow::Owned(version))
         });
     let named = named.unwrap_or_default();
     let mut numbers = named.trim().split('.');
@@ -180,6 +182,18 @@ mod tests {
 
     fn version(headers: &[(&str, &str)], uri: &str) -> bool {
         check_version(&request(headers, uri, b"")).is_ok()
+    }
+
+    #[test]
+    fn an_event_id_that_is_no_text_is_not_taken_for_none() {
+        let id = |value: &[u8]| {
+            let request = Request::get("/").header("last-event-id", value).body(()).unwrap();
+            last_event_id(request.headers()).map(str::to_owned)
+        };
+        assert_eq!(id(b" 7-0 ").as_deref(), Some("7-0"));
+        assert_eq!(id(b" "), None);
+        assert_eq!(id(b"\xff").as_deref(), Some("?"));
+        assert_eq!(last_event_id(&HeaderMap::new()), None);
     }
 
     #[test]

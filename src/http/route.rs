@@ -1,5 +1,7 @@
 //! Which operation a method and a path call.
 
+use std::borrow::Cow;
+
 use http::Method as Verb;
 
 use super::answer::Form;
@@ -85,9 +87,9 @@ pub(crate) fn nothing_here() -> NoRoute {
 }
 
 /// A segment of a path with its escapes undone, or `None` if they are no UTF-8.
-pub(super) fn unescape(segment: &str) -> Option<String> {
+pub(super) fn unescape(segment: &str) -> Option<Cow<'_, str>> {
     if !segment.contains('%') {
-        return Some(segment.to_owned());
+        return Some(Cow::Borrowed(segment));
     }
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.as_bytes();
@@ -104,7 +106,7 @@ pub(super) fn unescape(segment: &str) -> Option<String> {
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
         rest = tail;
     }
-    String::from_utf8(bytes).ok()
+    String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
 /// What a path takes that is only read.
@@ -123,10 +125,10 @@ const READ_OR_REMOVE: &str = "GET, HEAD, DELETE, OPTIONS";
 pub fn route(verb: &Verb, path: &str) -> Result<Route, NoRoute> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
-    let Some(segments) = path.split('/').map(unescape).collect::<Option<Vec<String>>>() else {
+    let Some(segments) = path.split('/').map(unescape).collect::<Option<Vec<_>>>() else {
         return Err(nothing_here());
     };
-    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let segments: Vec<&str> = segments.iter().map(AsRef::as_ref).collect();
     if let Some(target) = target(verb, &segments) {
         return target.map(|target| Route { tenant: None, target });
     }

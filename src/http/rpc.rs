@@ -5,6 +5,7 @@
 //! an array are a batch.
 
 use http::Request;
+use serde::Serialize;
 use serde_json::{Map, Number, Value, json};
 
 use super::read;
@@ -176,28 +177,32 @@ impl Asked {
 }
 
 /// The envelope of a result.
+#[derive(Debug, Serialize)]
+pub struct Success<'a, T> {
+    jsonrpc: &'static str,
+    id: &'a Value,
+    result: T,
+}
+
+/// The envelope of a result.
 #[must_use]
-pub fn result(id: &Value, result: Value) -> Value {
-    envelope(id, "result", result)
+pub const fn result<T: Serialize>(id: &Value, result: T) -> Success<'_, T> {
+    let jsonrpc = "2.0";
+    Success { jsonrpc, id, result }
 }
 
 /// The envelope of an error: `code`, `message`, and as `data` the details that HTTP+JSON has, too (A2A 1.0, §9.5).
 #[must_use]
 pub(super) fn error(id: Option<&Value>, refusal: &Refusal, details: Vec<Value>) -> Value {
-    let error = json!({
-        "code": refusal.json_rpc_code(),
-        "message": refusal.message,
-        "data": details,
-    });
-    envelope(id.unwrap_or(&Value::Null), "error", error)
-}
-
-fn envelope(id: &Value, name: &str, value: Value) -> Value {
-    let mut envelope = Map::new();
-    envelope.insert("jsonrpc".to_owned(), json!("2.0"));
-    envelope.insert("id".to_owned(), id.clone());
-    envelope.insert(name.to_owned(), value);
-    Value::Object(envelope)
+    json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "error": {
+            "code": refusal.json_rpc_code(),
+            "message": refusal.message,
+            "data": details,
+        },
+    })
 }
 
 /// Whether a number goes back as it came: one beyond all integers may have lost digits when it was read.

@@ -37,7 +37,7 @@ fn write(value: &Value, out: &mut String) {
                 if index > 0 {
                     out.push(',');
                 }
-                out.push_str(&super::compact(name));
+                out.push_str(&super::to_string(name));
                 out.push(':');
                 write(value, out);
             }
@@ -54,12 +54,12 @@ fn write_number(number: &Number, out: &mut String) {
         .as_i64()
         .is_some_and(|whole| whole.unsigned_abs() <= SAFE_INTEGER);
     if is_safe {
-        out.push_str(&super::compact(number));
+        out.push_str(&super::to_string(number));
         return;
     }
     // Whole numbers beyond go through their double, so that what is left is a double's shortest decimal.
     let double = number.as_f64().and_then(Number::from_f64);
-    let shortest = super::compact(double.as_ref().unwrap_or(number));
+    let shortest = super::to_string(double.as_ref().unwrap_or(number));
     let (sign, shortest) = match shortest.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", shortest.as_str()),

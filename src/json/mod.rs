@@ -51,14 +51,21 @@ pub fn parse_text(text: &str) -> Result<Value, JsonError> {
 
 /// Compact JSON of a value.
 #[must_use]
-pub fn to_string(value: &Value) -> String {
-    compact(value)
-}
-
-/// Compact JSON of anything.
-fn compact(value: &(impl serde::Serialize + ?Sized)) -> String {
+pub fn to_string(value: &(impl serde::Serialize + ?Sized)) -> String {
     // Only a map with keys that are no strings fails: nothing this crate builds.
     serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Compact JSON of an answer, as bytes.
+#[must_use]
+pub fn to_bytes(value: &impl serde::Serialize) -> Vec<u8> {
+    // Room for most: to grow is to copy.
+    let mut bytes = Vec::with_capacity(1024);
+    if serde_json::to_writer(&mut bytes, value).is_err() {
+        // As above.
+        bytes.clear();
+    }
+    bytes
 }
 
 /// How many bytes the compact JSON of `value` takes.
@@ -66,6 +73,24 @@ fn compact(value: &(impl serde::Serialize + ?Sized)) -> String {
 pub fn compact_len(value: &impl serde::Serialize) -> usize {
     // What has no JSON is never within a budget.
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
+}
+
+/// About how many bytes a value takes as JSON, at little cost.
+#[must_use]
+pub fn weight(value: &Value) -> usize {
+    // A name's or a text's quotes, and what stands behind it.
+    const FRAME: usize = 4;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => FRAME,
+        Value::String(text) => text.len().saturating_add(FRAME),
+        Value::Array(items) => items
+            .iter()
+            .fold(FRAME, |sum, item| sum.saturating_add(weight(item))),
+        Value::Object(members) => members.iter().fold(FRAME, |sum, (name, value)| {
+            let member = name.len().saturating_add(FRAME).saturating_add(weight(value));
+            sum.saturating_add(member)
+        }),
+    }
 }
 
 struct Strict {

@@ -13,6 +13,7 @@ use http::{Request, Response};
 use crate::desk::Desk;
 use crate::exchange::{self, Advance, Batch, Card, Creation, Exchange, Poll};
 use crate::http::answer::failure;
+use crate::http::cors::Grant;
 use crate::refusal::{Code, Refusal};
 use crate::session::{Commit, Session};
 use crate::store::Record;
@@ -130,6 +131,13 @@ pub trait Decider {
     /// Says what it takes to answer a request.
     fn plan(&self, request: Request<Vec<u8>>) -> Plan<Self>;
 
+    /// What a request's answer is to say to the browser that sent it: nothing, unless the deployment lets pages of other
+    /// origins call.
+    fn grant(&self, request: &Request<Vec<u8>>) -> Grant {
+        let _ = request;
+        Grant::default()
+    }
+
     /// The longest that a send waits, in milliseconds.
     fn blocking_limit_ms(&self) -> u32;
 
@@ -162,6 +170,12 @@ pub trait Decider {
 
     /// The session that a request names.
     fn session_id<'a>(&self, exchange: &'a Self::Exchange) -> &'a str;
+
+    /// Whether it is known to change nothing, so that it need not take a turn to be decided. By default nothing is known.
+    fn only_looks(&self, exchange: &Self::Exchange) -> bool {
+        let _ = exchange;
+        false
+    }
 
     /// Decides it in the session as it stands, which is none where none exists.
     ///
@@ -262,6 +276,10 @@ impl Decider for Desk {
         }
     }
 
+    fn grant(&self, request: &Request<Vec<u8>>) -> Grant {
+        self.grant(request)
+    }
+
     fn blocking_limit_ms(&self) -> u32 {
         self.config.blocking_limit_ms
     }
@@ -315,6 +333,10 @@ impl Decider for Desk {
 
     fn session_id<'a>(&self, exchange: &'a Exchange) -> &'a str {
         exchange.session_id()
+    }
+
+    fn only_looks(&self, exchange: &Exchange) -> bool {
+        exchange.only_looks()
     }
 
     fn decide(

@@ -56,8 +56,8 @@ pub async fn next_due<S: State, H: Host<S>>(
     host: &H,
     session_id: &str,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let seat = host.sessions().seat(session_id).refreshed(host).await?;
-    Ok(seat.next_due())
+    let slot = host.sessions().slot(session_id);
+    Ok(slot.look(host).await?.next_due())
 }
 
 /// Sends what is due of a session until nothing more is: what comes to be due meanwhile, too. [`Host::due`] says when to
@@ -81,8 +81,8 @@ where
 {
     let mut abreast = Abreast::default();
     loop {
-        let seat = host.sessions().seat(session_id).refreshed(host);
-        let seat = abreast.beside(seat).await?;
+        let slot = host.sessions().slot(session_id);
+        let seat = abreast.beside(slot.look(host)).await?;
         let now = host.now();
         let Due { places, later } = match seat.session() {
             Some(session) => desk.due(session, now, abreast.most()),
@@ -138,9 +138,10 @@ where
     let mut sent = 0;
     while sent < BATCH && !(sent > 0 && host.is_closing()) {
         // What was deleted or revoked meanwhile is not sent, and nothing that may be lost yet.
-        let seat = host.sessions().seat(session_id).refreshed(host).await?;
+        let slot = host.sessions().slot(session_id);
+        let seat = slot.look(host).await?;
         let next = desk.next_change(&mut courier, seat.session(), host.now());
-        seat.leave().1.settled().await?;
+        seat.leave().settled().await?;
         match next {
             Next::Send(request) => match outbound.post(*request).await {
                 Ok(status) if status.is_success() => desk.taken(&mut courier),
@@ -173,7 +174,8 @@ where
     O: Outbound,
 {
     for _ in 0..ATTEMPTS {
-        let mut seat = host.sessions().seat(session_id).refreshed(host).await?;
+        let slot = host.sessions().slot(session_id);
+        let mut seat = slot.turn(host).await?;
         let session = seat.session();
         let landing = session.and_then(|session| desk.land(session, came, host.now(), host.entropy()));
         let Some(Landing { commit, given_up }) = landing else {

@@ -1,11 +1,11 @@
 //! Which session a request needs, for hosts that keep every session in a place of its own.
 
-use http::{Method as Verb, Request, Response};
+use http::{Request, Response};
 
 use crate::desk::Desk;
 use crate::exchange::{self, CREATE_SESSION, Credential, Plan};
 use crate::extension::Method;
-use crate::http::answer::without_body;
+use crate::http::answer;
 use crate::http::read;
 use crate::http::route::{Route, Target, route};
 use crate::session::id::Draw;
@@ -57,12 +57,13 @@ pub fn place<B>(desk: &Desk, request: &Request<B>) -> Place {
 /// The answer to a request that is answered [anywhere](Place::Anywhere); none to another. Its body is not looked at.
 #[must_use]
 pub fn answer(desk: &Desk, request: Request<Vec<u8>>) -> Option<Response<Vec<u8>>> {
-    let is_head = *request.method() == Verb::HEAD;
-    match exchange::plan(desk, request) {
-        Plan::Answer(answer) if is_head => Some(without_body(answer)),
-        Plan::Answer(answer) => Some(answer),
-        _ => None,
-    }
+    let (grant, method) = (desk.grant(&request), request.method().clone());
+    let Plan::Answer(answer) = exchange::plan(desk, request) else {
+        return None;
+    };
+    let mut answer = answer::to(&method, answer);
+    grant.put(&mut answer);
+    Some(answer)
 }
 
 /// Whether a request may ask for a card, public or extended: for a host that has the card's document from elsewhere, and

@@ -1,9 +1,10 @@
 //! The sessions that a process has in memory, and taking turns at one.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_lock::{Mutex as Turnstile, MutexGuardArc};
+use async_lock::{RwLock as Turnstile, RwLockReadGuard, RwLockWriteGuard};
 
 use super::line::{Flight, Line};
 use super::{Host, State};
@@ -17,11 +18,11 @@ const KEPT: usize = 1_000;
 /// How often a write is offered to a store that does not answer.
 const OFFERS: u32 = 3;
 
-/// Handles on a slot that are nobody else's: the map's, the seat's own, and that of the lock it holds.
-const OWN_HANDLES: usize = 3;
+/// Handles on a slot that are nobody else's: the map's, and that of whoever looks.
+const OWN_HANDLES: usize = 2;
 
 /// A session as it is in memory, with all commits that stand in line for it.
-struct Held<S> {
+pub(super) struct Held<S> {
     session: Option<S>,
     /// How much of it is durable.
     line: Arc<Line>,
@@ -36,10 +37,8 @@ impl<S> Default for Held<S> {
     }
 }
 
-type Slot<S> = Arc<Turnstile<Held<S>>>;
-
 struct Entry<S> {
-    slot: Slot<S>,
+    slot: Arc<Slot<S>>,
     used: u64,
 }
 
@@ -72,32 +71,36 @@ impl<S> Sessions<S> {
         Self::default()
     }
 
-    /// A place at a session, not yet taken.
-    pub(super) fn seat(&self, session_id: &str) -> Absent<S> {
+    /// The slot of a session, whether there is one or not.
+    pub(super) fn slot(&self, session_id: &str) -> Arc<Slot<S>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         entries.clock = entries.clock.saturating_add(1);
         let used = entries.clock;
-        if !entries.by_id.contains_key(session_id) && entries.by_id.len() >= KEPT {
+        if let Some(entry) = entries.by_id.get_mut(session_id) {
+            entry.used = used;
+            return Arc::clone(&entry.slot);
+        }
+        if entries.by_id.len() >= KEPT {
             entries.forget_one();
         }
-        let entry = entries.by_id.entry(session_id.to_owned());
-        let entry = entry.or_insert_with(|| Entry {
-            slot: Slot::default(),
-            used,
-        });
-        entry.used = used;
-        Absent {
+        let slot = Arc::new(Slot {
             session_id: session_id.to_owned(),
-            slot: Arc::clone(&entry.slot),
-        }
+            held: Turnstile::default(),
+        });
+        let entry = Entry {
+            slot: Arc::clone(&slot),
+            used,
+        };
+        entries.by_id.insert(session_id.to_owned(), entry);
+        slot
     }
 
     /// Forgets a session that turned out not to exist, so that made-up ids take no room. It stays while somebody
-    /// else waits for its place: two places at one session would not know of each other.
-    fn forget(&self, session_id: &str, slot: &Slot<S>) {
+    /// else waits for its slot: two slots of one session would not know of each other.
+    fn forget(&self, slot: &Arc<Slot<S>>) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::strong_count(slot) <= OWN_HANDLES {
-            entries.by_id.remove(session_id);
+            entries.by_id.remove(&slot.session_id);
         }
     }
 }
@@ -115,10 +118,10 @@ impl<S> Entries<S> {
     }
 }
 
-/// A place at a session that somebody else may be using.
-pub(super) struct Absent<S> {
+/// Where a session is in memory. Many may look at it at once, and one of them at a time may change it.
+pub(super) struct Slot<S> {
     session_id: String,
-    slot: Slot<S>,
+    held: Turnstile<Held<S>>,
 }
 
 /// A state of a session.
@@ -127,6 +130,8 @@ pub(super) struct Seen {
     line: Arc<Line>,
     /// The number of its last commit.
     pub(super) seq: u64,
+    /// When something of it is next due to be delivered.
+    pub(super) due: Option<Timestamp>,
 }
 
 impl Seen {
@@ -139,19 +144,17 @@ impl Seen {
     }
 }
 
-impl<S: State> Absent<S> {
+impl<S: State> Slot<S> {
     pub(super) fn id(&self) -> &str {
         &self.session_id
     }
 
     /// Waits for the turn, then sees to it that the session in memory is what the store has, or will have. Whoever has
     /// begun to wait has to be polled on, or dropped: nobody else gets the turn that came to it.
-    pub(super) async fn refreshed<H: Host<S>>(self, host: &H) -> Result<Seat<S>, StoreError> {
-        let held = self.slot.lock_arc().await;
+    pub(super) async fn turn<H: Host<S>>(self: &Arc<Self>, host: &H) -> Result<Turn<'_, S>, StoreError> {
         let mut seat = Seat {
-            session_id: self.session_id,
-            slot: self.slot,
-            held,
+            session_id: &self.session_id,
+            held: self.held.write().await,
         };
         if seat.held.line.is_broken() {
             *seat.held = Held::default();
@@ -160,20 +163,39 @@ impl<S: State> Absent<S> {
             seat.reload(host).await?;
         }
         if seat.held.session.is_none() {
-            host.sessions().forget(&seat.session_id, &seat.slot);
+            host.sessions().forget(self);
         }
         Ok(seat)
+    }
+
+    /// The same to look and change nothing, beside others that look. Nobody has to wait for a turn unless the store is
+    /// to be asked. To be polled on or dropped, too.
+    pub(super) async fn look<H: Host<S>>(self: &Arc<Self>, host: &H) -> Result<Look<'_, S>, StoreError> {
+        let held = self.held.read().await;
+        if held.session.is_some() && host.store().is_exclusive() && !held.line.is_broken() {
+            let session_id = &self.session_id;
+            return Ok(Seat { session_id, held });
+        }
+        drop(held);
+        let Seat { session_id, held } = self.turn(host).await?;
+        let held = RwLockWriteGuard::downgrade(held);
+        Ok(Seat { session_id, held })
     }
 }
 
 /// The turn at a session: nobody else of this process sees or changes it meanwhile.
-pub(super) struct Seat<S = Session> {
-    session_id: String,
-    slot: Slot<S>,
-    held: MutexGuardArc<Held<S>>,
+pub(super) type Turn<'a, S> = Seat<'a, RwLockWriteGuard<'a, Held<S>>>;
+
+/// A look at a session: nobody of this process changes it meanwhile.
+pub(super) type Look<'a, S> = Seat<'a, RwLockReadGuard<'a, Held<S>>>;
+
+/// A session as it stands.
+pub(super) struct Seat<'a, G> {
+    session_id: &'a str,
+    held: G,
 }
 
-impl<S: State> Seat<S> {
+impl<S: State, G: Deref<Target = Held<S>>> Seat<'_, G> {
     /// The session, if it exists.
     pub(super) fn session(&self) -> Option<&S> {
         self.held.session.as_ref()
@@ -188,25 +210,36 @@ impl<S: State> Seat<S> {
         self.session().and_then(State::next_due)
     }
 
-    /// Gives the turn up, to take it again later; tells what was seen of the session.
-    pub(super) fn leave(self) -> (Absent<S>, Seen) {
-        let seen = Seen {
+    /// Gives the seat up, and tells what was seen from it.
+    pub(super) fn leave(self) -> Seen {
+        Seen {
             line: Arc::clone(&self.held.line),
             seq: self.seq(),
-        };
-        let absent = Absent {
-            session_id: self.session_id,
-            slot: self.slot,
-        };
-        (absent, seen)
+            due: self.next_due(),
+        }
     }
 
+    pub(super) async fn compact<H: Host<S>>(&self, host: &H) -> Result<(), StoreError> {
+        // Nothing joins the line meanwhile, and a snapshot holds nothing that may be lost yet.
+        self.held.line.reaches(self.seq()).await?;
+        let Some(session) = self.session() else {
+            return Ok(());
+        };
+        let snapshot = Snapshot {
+            seq: session.seq(),
+            bytes: session.snapshot(),
+        };
+        host.store().compact(self.session_id, &snapshot).await
+    }
+}
+
+impl<S: State> Turn<'_, S> {
     /// Reads what the store has beyond what is in memory.
     async fn reload<H: Host<S>>(&mut self, host: &H) -> Result<(), StoreError> {
         // What is in memory may be behind, so it only counts again once the store has answered.
         let known = self.held.session.take();
         let after = known.as_ref().map_or(0, State::seq);
-        let Some(loaded) = host.store().load(&self.session_id, after).await? else {
+        let Some(loaded) = host.store().load(self.session_id, after).await? else {
             return Ok(());
         };
         let corrupt = |what: String| StoreError::Corrupt(format!("session {}: {what}", self.session_id));
@@ -240,7 +273,7 @@ impl<S: State> Seat<S> {
         // Until the store has answered nobody knows what it holds. Should this request end here, as it does when its
         // client goes away, the session is loaded again.
         let known = self.held.session.take();
-        match offer(|| host.store().commit(&self.session_id, &record)).await? {
+        match offer(|| host.store().commit(self.session_id, &record)).await? {
             CommitOutcome::Conflict => {
                 self.held.session = known;
                 self.reload(host).await?;
@@ -250,13 +283,13 @@ impl<S: State> Seat<S> {
                 self.held.session =
                     known.and_then(|mut session| session.apply(commit).is_ok().then_some(session));
                 self.held.line.reached(record.seq);
-                host.bell().ring(&self.session_id, record.seq);
+                host.bell().ring(self.session_id, record.seq);
                 if let Some(at) = self.next_due() {
-                    host.due(&self.session_id, at).await;
+                    host.due(self.session_id, at).await;
                 }
                 // The commit is in whatever becomes of this; the next one asks for it again.
                 if compact
-                    && !host.puts_off_compaction(&self.session_id).await
+                    && !host.puts_off_compaction(self.session_id).await
                     && let Err(fault) = self.compact(host).await
                 {
                     host.report(&fault);
@@ -273,26 +306,13 @@ impl<S: State> Seat<S> {
         host: &'h H,
         commit: &S::Commit,
     ) -> Flight<impl Future<Output = Result<CommitOutcome, StoreError>> + use<'h, H, S>> {
-        let (session_id, record) = (self.session_id.clone(), S::record(commit));
+        let (session_id, record) = (self.session_id.to_owned(), S::record(commit));
         let seq = record.seq;
         let storing = async move { host.store().commit(&session_id, &record).await };
         let known = self.held.session.take();
         self.held.session = known.and_then(|mut session| session.apply(commit).is_ok().then_some(session));
         let line = Arc::clone(&self.held.line);
         Flight::begin(storing, line, seq, self.next_due()).await
-    }
-
-    pub(super) async fn compact<H: Host<S>>(&self, host: &H) -> Result<(), StoreError> {
-        // Nothing joins the line meanwhile, and a snapshot holds nothing that may be lost yet.
-        self.held.line.reaches(self.seq()).await?;
-        let Some(session) = self.session() else {
-            return Ok(());
-        };
-        let snapshot = Snapshot {
-            seq: session.seq(),
-            bytes: session.snapshot(),
-        };
-        host.store().compact(&self.session_id, &snapshot).await
     }
 }
 
@@ -302,7 +322,8 @@ pub(super) async fn compact_behind<S: State, H: Host<S>>(
     session_id: &str,
     seq: u64,
 ) -> Result<(), StoreError> {
-    let seat = host.sessions().seat(session_id).refreshed(host).await?;
+    let slot = host.sessions().slot(session_id);
+    let seat = slot.look(host).await?;
     if seat.held.line.takes_snapshot(seq, seat.seq()) {
         return seat.compact(host).await;
     }

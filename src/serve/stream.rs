@@ -66,10 +66,13 @@ impl<X> Stream<X> {
                 seen.settled().await?;
                 return Ok(self.next.take().map(|(_, bytes)| bytes));
             }
-            let seat = host.sessions().seat(&session_id).refreshed(host).await?;
-            let advance = desk.advance(&mut self.exchange, seat.session(), host.now());
-            // Others need not wait while this one does.
-            let (_, seen) = seat.leave();
+            // The session need not stay in memory while nothing happens to it.
+            let (advance, seen) = {
+                let slot = host.sessions().slot(&session_id);
+                let seat = slot.look(host).await?;
+                let advance = desk.advance(&mut self.exchange, seat.session(), host.now());
+                (advance, seat.leave())
+            };
             match advance {
                 Advance::Write(bytes) => self.next = Some((seen, bytes)),
                 Advance::Wait(until) => {

@@ -169,7 +169,7 @@ impl SecretDigest {
 
     /// The id of the credential with this secret: half of the digest's bits that nobody needs to guess.
     pub(crate) fn credential_id(&self) -> String {
-        format!("cred-{}", base32(self.0.get(..10).unwrap_or_default()))
+        ["cred-", &base32(self.0.get(..10).unwrap_or_default())].concat()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What must hold of a session that plays at any time, and what its clients may see of it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use a2a_edge::agent::{self, Call, Poll};
 use a2a_edge::coordination;
@@ -157,12 +158,11 @@ impl Reader {
         } else {
             Vec::new()
         };
-        let params = params.as_object().unwrap().clone();
         let call = Call {
             method,
-            params,
-            requested,
-            caller: caller.clone(),
+            params: params.as_object().unwrap(),
+            requested: &requested,
+            caller: &Arc::new(caller.clone()),
             now,
             entropy: [0; 32],
             known: None,
@@ -170,11 +170,10 @@ impl Reader {
         let step = agent::begin(&self.desk, session, call).map_err(|failed| failed.refusal.to_string())?;
         assert!(step.commit.is_none(), "a read never comes to a commit");
         let mut follow = step.follow;
-        let answer = match follow.poll(&self.desk, session, now).unwrap() {
-            Poll::Ready(value, _) => value,
+        match follow.poll(&self.desk, session, now).unwrap() {
+            Poll::Ready(reply, _) => Ok(json!(reply)),
             Poll::Wait(_) => panic!("a read waits for nothing"),
-        };
-        Ok(answer)
+        }
     }
 
     pub fn task(&self, play: &Play, caller: &Caller, task_id: &str, active: bool) -> Result<Value, String> {

@@ -48,6 +48,17 @@ pub const CORE: World = World {
     },
 };
 
+/// The world `extensible`: the core with a place for an extension. At most 1,560 KiB.
+pub const EXTENSIBLE: World = World {
+    file: "a2a-edge-extensible.wasm",
+    max_size: 1_560 * 1024,
+    source: Source::Crate {
+        package: "a2a-edge-component",
+        place: "extensible",
+        features: &["--features=extension"],
+    },
+};
+
 /// The world `validators`: the rules alone. At most 300 KiB.
 pub const VALIDATORS: World = World {
     file: "a2a-edge-validators.wasm",
@@ -110,7 +121,7 @@ pub fn run(arguments: &[String]) -> Outcome {
             "`component` takes no arguments, not `{argument}`"
         )));
     }
-    for world in [CORE, VALIDATORS, EXTENSION] {
+    for world in [CORE, EXTENSIBLE, VALIDATORS, EXTENSION] {
         let path = build(world)?;
         let bytes = read(&path)?;
         println!(
@@ -238,29 +249,37 @@ fn nameless(component: &[u8]) -> wasmparser::Result<Vec<u8>> {
 }
 
 fn check(world: World, component: &[u8]) -> Outcome {
+    let expected: &[&str] = if world.file == EXTENSIBLE.file {
+        &["a2a-edge:core/hooks@0.1.0"]
+    } else {
+        &[]
+    };
+    imports_only(component, expected)?;
+    within(world.file, component.len(), world.max_size)
+}
+
+/// That a component imports these interfaces and no others.
+///
+/// # Errors
+/// It is no component, or imports others.
+pub(crate) fn imports_only(component: &[u8], expected: &[&str]) -> Outcome {
     let decoded = wit_component::decode(component)
         .map_err(|error| Failure::new(format!("cannot read the component: {error:#}")))?;
     let DecodedWasm::Component(resolve, decoded) = decoded else {
-        return Err(Failure::new("what was built is no component"));
+        return Err(Failure::new("expected a component"));
     };
-    let imports: Vec<String> = resolve
-        .worlds
-        .get(decoded)
-        .map(|decoded| {
-            decoded
-                .imports
-                .keys()
-                .map(|key| resolve.name_world_key(key))
-                .collect()
-        })
-        .unwrap_or_default();
-    if !imports.is_empty() {
-        return Err(Failure::new(format!(
-            "the component must import nothing, but imports {}",
-            imports.join(", ")
-        )));
+    let world = resolve.worlds.get(decoded);
+    let imports = world.into_iter().flat_map(|world| world.imports.keys());
+    let imports: Vec<String> = imports.map(|key| resolve.name_world_key(key)).collect();
+    if imports == expected {
+        return Ok(());
     }
-    within(world.file, component.len(), world.max_size)
+    let expected = expected.join(", ");
+    let expected = if expected.is_empty() { "nothing" } else { &expected };
+    Err(Failure::new(format!(
+        "the component must import {expected}, not {}",
+        imports.join(", ")
+    )))
 }
 
 /// That a file keeps to its budget.

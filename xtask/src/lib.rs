@@ -7,6 +7,7 @@ mod bindgen;
 pub mod browser;
 pub mod chromium;
 pub mod component;
+pub mod compose;
 pub mod conformance;
 pub mod deny;
 pub mod dev;

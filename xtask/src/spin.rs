@@ -4,12 +4,12 @@
 //! very file that any other host loads. `spin build` runs this, so what is tested is what is run.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::component::{self, put, remapped_paths, within};
 use crate::files::{gzip_len, read};
 use crate::process::{self, cargo, root, target_dir};
-use crate::{Failure, Outcome, setup};
+use crate::{Failure, Outcome, compose, setup};
 
 /// How large the host may be, in bytes and uncompressed, without the component: 576 KiB.
 pub const MAX_SIZE: usize = 576 * 1024;
@@ -17,17 +17,19 @@ pub const MAX_SIZE: usize = 576 * 1024;
 /// The host's file in `build/spin`.
 pub const HOST: &str = "a2a-edge-spin.wasm";
 
-/// Builds the application and prints where it is and how large.
+/// Builds the application and prints where it is and how large. With `--extension FILE` the component of that file is
+/// composed into the core.
 ///
 /// # Errors
-/// As [`build`], and for any argument.
+/// As [`build`] and [`compose::extended`], and for any other argument.
 pub fn run(arguments: &[String]) -> Outcome {
-    if let Some(argument) = arguments.first() {
-        return Err(Failure::new(format!(
-            "`spin` takes no arguments, not `{argument}`"
-        )));
-    }
-    let place = build()?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let core = match arguments.as_slice() {
+        [] => component::build(component::CORE)?,
+        ["--extension", file] => compose::extended(Path::new(file))?,
+        _ => return Err(Failure::new("expected `spin` or `spin --extension FILE`")),
+    };
+    let place = build_with(&core)?;
     for file in [HOST, component::CORE.file] {
         let path = place.join(file);
         let bytes = read(&path)?;
@@ -46,7 +48,12 @@ pub fn run(arguments: &[String]) -> Outcome {
 /// # Errors
 /// It does not compile, or is larger than [`MAX_SIZE`].
 pub fn build() -> Outcome<PathBuf> {
-    let core = read(&component::build(component::CORE)?)?;
+    build_with(&component::build(component::CORE)?)
+}
+
+/// The same with this component for the core.
+fn build_with(core: &Path) -> Outcome<PathBuf> {
+    let core = read(core)?;
     let host = read(&compile()?)?;
     within(HOST, host.len(), MAX_SIZE)?;
     let place = root().join("build").join("spin");

@@ -1,12 +1,17 @@
 //! The core as a WebAssembly component that imports nothing: the world `core` of `wit/`, or without the feature `session`
-//! the world `validators`.
+//! the world `validators`. With the feature `extension` it imports the hooks of one, and is of the world `extensible`.
 //!
 //! Only translation is done here. Each function hands its arguments to the core and its answer back, so that the
 //! component decides what the Rust API decides.
 
 mod activation;
+#[cfg(feature = "extension")]
+mod composed;
+#[cfg(feature = "session")]
+mod coordination;
 mod envelope;
 mod fault;
+mod gate;
 mod projection;
 #[cfg(feature = "session")]
 mod session;
@@ -15,7 +20,9 @@ mod work;
 
 #[allow(missing_docs, reason = "the glue is documented where it comes from, in wit/")]
 mod bindings {
-    #[cfg(feature = "session")]
+    #[cfg(feature = "extension")]
+    wit_bindgen::generate!({ path: "../../wit", world: "extensible" });
+    #[cfg(all(feature = "session", not(feature = "extension")))]
     wit_bindgen::generate!({ path: "../../wit", world: "core" });
     #[cfg(not(feature = "session"))]
     wit_bindgen::generate!({ path: "../../wit", world: "validators" });

@@ -70,7 +70,11 @@ impl<T> AtDesk<T> {
 
 impl wit::GuestDesk for Rc<Desk> {
     fn open(settings: String) -> Result<wit::Desk, wit::SettingFault> {
-        let desk = Config::from_json(&settings).and_then(Desk::new);
+        #[cfg(feature = "extension")]
+        let desk = crate::composed::desk;
+        #[cfg(not(feature = "extension"))]
+        let desk = Desk::new;
+        let desk = Config::from_json(&settings).and_then(desk);
         let desk = desk.map_err(|error| wit::SettingFault {
             setting: error.setting.to_owned(),
             rule: error.rule,

@@ -1,5 +1,6 @@
 //! The core's ports on this machine, and the desk behind the HTTP server.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +16,31 @@ use crate::failure::Failure;
 use crate::server::log::{self, Level, Log};
 use crate::server::{Body, Handler, LocalBell};
 use crate::store::Embedded;
+
+/// How many draws are had for one call of the system.
+const DRAWS: usize = 32;
+
+thread_local! {
+    /// What the system gave, and nobody has had yet.
+    static GIVEN: RefCell<Vec<[u8; 32]>> = const { RefCell::new(Vec::new()) };
+}
+
+/// 32 bytes of the system's randomness, which nobody else gets.
+#[allow(
+    clippy::expect_used,
+    reason = "without randomness no token is safe: the request has to fail"
+)]
+fn draw() -> [u8; 32] {
+    GIVEN.with_borrow_mut(|given| {
+        given.pop().unwrap_or_else(|| {
+            let mut fresh = [[0; 32]; DRAWS];
+            getrandom::fill(fresh.as_flattened_mut()).expect("the system has randomness");
+            let [first, others @ ..] = fresh;
+            given.extend(others);
+            first
+        })
+    })
+}
 
 /// The desk on this machine: one file of sessions, one process that serves them.
 pub struct Native {
@@ -103,14 +129,8 @@ impl Host for Native {
         log::now()
     }
 
-    #[allow(
-        clippy::expect_used,
-        reason = "without randomness no token is safe: the request has to fail"
-    )]
     fn entropy(&self) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).expect("the system has randomness");
-        bytes
+        draw()
     }
 
     fn is_closing(&self) -> bool {
@@ -140,5 +160,20 @@ impl Handler for Native {
                 })))
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_get_the_same_randomness() {
+        let draws = || (0..2 * DRAWS + 1).map(|_| draw()).collect::<Vec<_>>();
+        let elsewhere = std::thread::spawn(draws);
+        let all: BTreeSet<[u8; 32]> = draws().into_iter().chain(elsewhere.join().unwrap()).collect();
+        assert_eq!(all.len(), 2 * (2 * DRAWS + 1));
     }
 }

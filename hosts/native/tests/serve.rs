@@ -8,6 +8,8 @@
     reason = "a test that cannot go on should stop where it is"
 )]
 
+#[path = "../../../tests/support/pages.rs"]
+mod pages;
 mod support;
 
 use std::io::{Read as _, Write as _};
@@ -203,7 +205,12 @@ fn tokens_that_could_not_be_shown_lead_to_another_session() {
 
 #[test]
 fn a_setting_that_is_no_good_is_named_by_its_option() {
-    for (option, value) in [("--public-url", "desk.example.org"), ("--name", "")] {
+    for (option, value) in [
+        ("--public-url", "desk.example.org"),
+        ("--name", ""),
+        ("--description", ""),
+        ("--allowed-origin", "app.example.org"),
+    ] {
         let scratch = Scratch::new();
         let words = [
             "serve",
@@ -217,6 +224,14 @@ fn a_setting_that_is_no_good_is_named_by_its_option() {
         let said = run_with(&words, "").ended(2);
         assert!(said.err.starts_with(&format!("error: {option}")), "{said:?}");
     }
+}
+
+#[test]
+fn a_page_of_an_origin_that_is_named_may_call() {
+    let scratch = Scratch::new();
+    let desk = Desk::start(&scratch.data(), &["--allowed-origin", pages::PAGE]);
+    pages::only_the_page_may_call(desk.url());
+    desk.stop();
 }
 
 #[test]

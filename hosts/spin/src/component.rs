@@ -2,6 +2,7 @@
 
 use a2a_edge::agent::courier::Next;
 use a2a_edge::exchange::{Advance, Poll};
+use a2a_edge::http::cors::{Grant, Origins};
 use a2a_edge::http::host;
 use a2a_edge::serve::{Asked, Beginning, Decider, Due, Failure, Landing, Notifier, Plan, State};
 use a2a_edge::session::event::Span;
@@ -29,6 +30,8 @@ pub struct Component {
     desk: wit::Desk,
     /// A session that does not exist.
     nobody: Session,
+    /// The pages that may call.
+    origins: Origins,
 }
 
 impl Component {
@@ -40,7 +43,16 @@ impl Component {
         let desk = wit::Desk::open(&settings.to_string());
         let desk = desk.map_err(|fault| format!("{}: {}", fault.setting, fault.rule))?;
         let nobody = Session::new();
-        Ok(Self { desk, nobody })
+        // The component has found it good.
+        let origins = settings.get("allowed_origins").and_then(Value::as_str);
+        let origins = origins
+            .and_then(|origins| origins.parse().ok())
+            .unwrap_or_default();
+        Ok(Self {
+            desk,
+            nobody,
+            origins,
+        })
     }
 
     fn existing<'a>(&'a self, session: Option<&'a Session>) -> &'a Session {
@@ -126,6 +138,10 @@ impl Decider for Component {
             wit::Plan::Batch(batch) => Plan::Batch(Box::new(batch)),
             wit::Plan::Call(inner) => Plan::Call(Box::new(Exchange::new(inner))),
         }
+    }
+
+    fn grant(&self, request: &Request<Vec<u8>>) -> Grant {
+        self.origins.grant(request)
     }
 
     fn blocking_limit_ms(&self) -> u32 {

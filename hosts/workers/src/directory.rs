@@ -6,14 +6,21 @@
 //! however old it is. One that is missing means nothing, and the session's object is asked. The card's document and
 //! those beside it are the deployer's to write, and are only ever shown. Credentials, claims and tasks have no entries.
 
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
 use serde_json::json;
-use worker::{Env, KvError, KvStore, console_warn};
+use worker::{Delay, Env, KvError, KvStore, console_warn};
 
 /// The binding's name in `wrangler.toml`.
 const BINDING: &str = "DIRECTORY";
 
 /// The key of the card's document.
 const CARD: &str = "card";
+
+/// How long KV is waited for. It answers in milliseconds, or a hundred of them from afar.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The directory. Without it everything works; the objects have more to answer.
 #[derive(Clone, Debug)]
@@ -36,14 +43,11 @@ impl Directory {
 
     /// A public document as it was some time ago, if there is one.
     pub async fn document(&self, name: &str) -> Option<Vec<u8>> {
-        let kv = self.0.as_ref()?;
-        let bytes = kv.get(&format!("document/{name}")).bytes().await;
-        bytes.unwrap_or_else(|error| warn("read", &error))
+        soon(self.0.as_ref()?.get(&format!("document/{name}")).bytes()).await
     }
 
     async fn read(&self, key: &str) -> Option<String> {
-        let text = self.0.as_ref()?.get(key).text().await;
-        text.unwrap_or_else(|error| warn("read", &error))
+        soon(self.0.as_ref()?.get(key).text()).await
     }
 
     /// Tells the directory of a session that exists.
@@ -58,12 +62,20 @@ impl Directory {
     }
 }
 
+/// What KV has, unless it takes too long: as good as nothing then.
+async fn soon<T>(read: impl Future<Output = Result<Option<T>, KvError>>) -> Option<T> {
+    match select(pin!(read), pin!(Delay::from(PATIENCE))).await {
+        Either::Left((read, _)) => read.unwrap_or_else(|error| warn("read", &error)),
+        Either::Right(_) => warn("read", &"no answer in time"),
+    }
+}
+
 fn key(session: &str) -> String {
     format!("session/{session}")
 }
 
 /// Notes what failed; there is nothing in its place.
-fn warn<T: Default>(act: &str, error: &KvError) -> T {
+fn warn<T: Default>(act: &str, error: &impl ToString) -> T {
     let line = json!({"event": "directory", "act": act, "why": error.to_string()});
     console_warn!("{line}");
     T::default()

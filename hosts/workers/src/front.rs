@@ -57,7 +57,9 @@ async fn here(
     if let Place::Document(name) = place
         && let Some(content) = Directory::new(env).document(name).await
     {
-        return exchange::outward(document::answer(name, content, head), id);
+        let mut answer = document::answer(name, content, head);
+        desk.grant(head).put(&mut answer);
+        return exchange::outward(answer, id);
     }
     let answer = place::answer(desk, head.clone());
     exchange::outward(answer.ok_or("expected a request that needs no session")?, id)

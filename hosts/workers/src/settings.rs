@@ -27,6 +27,15 @@ const NOWHERE: &str = "https://session.invalid";
 thread_local! {
     /// The desk of the last request, and the origin that it was made for: as a rule there is only one.
     static DESK: RefCell<Option<(String, Rc<Desk>)>> = const { RefCell::new(None) };
+    /// The last desk with the directory's document, and what it was made of.
+    static SHOWING: RefCell<Option<Showing>> = const { RefCell::new(None) };
+}
+
+/// A desk with the directory's document on its card.
+struct Showing {
+    text: String,
+    plain: Rc<Desk>,
+    desk: Rc<Desk>,
 }
 
 /// The desk for a request. What the directory has of the card is only asked for where a card is shown, so that nothing
@@ -42,8 +51,24 @@ pub async fn desk(env: &Env, request: &Request<Vec<u8>>) -> Result<Rc<Desk>, Str
     let Some(text) = Directory::new(env).card().await else {
         return Ok(plain);
     };
+    let known = SHOWING.with_borrow(|made| {
+        let made = made.as_ref();
+        let made = made.filter(|made| made.text == text && Rc::ptr_eq(&made.plain, &plain));
+        made.map(|made| Rc::clone(&made.desk))
+    });
+    if let Some(desk) = known {
+        return Ok(desk);
+    }
     match Document::parse(text.as_bytes()) {
-        Ok(document) => Ok(Rc::new(plain.showing(document))),
+        Ok(document) => {
+            let desk = Rc::new(plain.showing(document));
+            SHOWING.set(Some(Showing {
+                text,
+                plain,
+                desk: Rc::clone(&desk),
+            }));
+            Ok(desk)
+        }
         Err(error) => {
             let line = json!({"event": "card", "why": error.to_string()});
             console_warn!("{line}");
@@ -100,6 +125,9 @@ fn deployed(env: &Env) -> Option<String> {
 /// or the card's document.
 fn set(env: &Env, setting: &str) -> Option<String> {
     let value = Reflect::get(env, &variable(setting).into()).ok()?;
+    if value.is_null() {
+        return None;
+    }
     let json = || JSON::stringify(&value).ok()?.as_string();
     let text = value.as_string().or_else(json)?;
     (!text.is_empty()).then_some(text)

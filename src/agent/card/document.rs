@@ -151,6 +151,13 @@ impl Document {
     }
 }
 
+/// The rule that a member's text breaks, wherever it comes from.
+pub(crate) fn fault(member: &str, text: &str) -> Option<String> {
+    let said = Map::from_iter([(member.to_owned(), text.into())]);
+    let found = params::violations(MEMBERS, &[], &said).into_iter().next();
+    found.map(|violation| violation.description)
+}
+
 /// Members that the table does not have: a misspelt one would otherwise say nothing and mean it.
 fn strangers(params: &[Param], object: &Map<String, Value>, within: &str, found: &mut Vec<Violation>) {
     for (name, value) in object {

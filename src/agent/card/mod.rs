@@ -17,6 +17,7 @@ use crate::desk::Desk;
 use crate::http::route::RPC;
 use crate::refusal::{Code, Refusal};
 
+pub(crate) use document::fault;
 pub use document::{DOCUMENT_LIMIT, Document, DocumentError, Extended, MEMBERS};
 #[cfg(feature = "card-signing")]
 pub use sign::{CardKey, NotAKey};

@@ -293,7 +293,9 @@ fn spin(configuration: Configuration, anonymous: Option<&str>, state: &TempDir) 
     command
         .arg(application.trim())
         .arg(format!("sqlite:{}", state.path().join("store.db").display()))
-        .arg(format!("operator_token={OPERATOR}"));
+        .arg(format!("operator_token={OPERATOR}"))
+        // Spin does not tell when an application was deployed.
+        .arg("card_modified=2026-11-30T00:00:00Z");
     if let Some(anonymous) = anonymous {
         command.arg(format!("anonymous={anonymous}"));
     }

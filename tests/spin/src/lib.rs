@@ -14,9 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use a2a_edge_stories::server::{OPERATOR, Running};
-use wac_graph::types::Package;
-use wac_graph::{CompositionGraph, EncodeOptions, plug};
-use xtask::{component, spin};
+use xtask::component::World;
+use xtask::{Failure, component, compose, spin};
 
 /// Whatever goes wrong when the application is built or started.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -72,11 +71,22 @@ impl Platform {
     /// # Errors
     /// It does not build, or its parts do not fit.
     pub fn prepare(place: &Path) -> Outcome<Self> {
-        let built = spin::build()
-            .map_err(|failure| format!("`cargo xtask spin` must work before its tests can: {failure}"))?;
-        let host = fs::read(built.join(spin::HOST))?;
-        let core = fs::read(built.join(component::CORE.file))?;
-        let composed = compose(host, core)?;
+        Self::of(&component::build(component::CORE).map_err(unbuilt)?, place)
+    }
+
+    /// The same with the component of an extension composed in.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare) has.
+    pub fn extended(extension: World, place: &Path) -> Outcome<Self> {
+        let extension = component::build(extension).map_err(unbuilt)?;
+        Self::of(&compose::extended(&extension).map_err(unbuilt)?, place)
+    }
+
+    fn of(core: &Path, place: &Path) -> Outcome<Self> {
+        let host = fs::read(spin::build().map_err(unbuilt)?.join(spin::HOST))?;
+        // As the manifest's dependency makes it.
+        let composed = compose::join(host, fs::read(core)?).map_err(unbuilt)?;
         let mut hasher = DefaultHasher::new();
         composed.hash(&mut hasher);
         let application = place.join(format!("application-{:016x}.cwasm", hasher.finish()));
@@ -109,12 +119,6 @@ impl Platform {
     }
 }
 
-/// The host with the component behind `a2a-edge:core/session`, as the manifest's dependency makes it.
-fn compose(host: Vec<u8>, core: Vec<u8>) -> Outcome<Vec<u8>> {
-    let mut graph = CompositionGraph::new();
-    let host = Package::from_bytes("host", None, host, graph.types_mut())?;
-    let core = Package::from_bytes("core", None, core, graph.types_mut())?;
-    let (host, core) = (graph.register_package(host)?, graph.register_package(core)?);
-    plug(&mut graph, vec![core], host)?;
-    Ok(graph.encode(EncodeOptions::default())?)
+fn unbuilt(failure: Failure) -> String {
+    format!("`cargo xtask spin` must work before its tests can: {failure}")
 }

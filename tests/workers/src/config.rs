@@ -25,6 +25,8 @@ pub enum Directory {
     Lavish,
     /// Nothing works.
     Failing,
+    /// It answers nothing.
+    Silent,
     /// It is not bound.
     Absent,
     /// What is bound by its name is no directory.
@@ -38,6 +40,7 @@ impl Directory {
             Self::Stale => "stale",
             Self::Lavish => "lavish",
             Self::Failing => "failing",
+            Self::Silent => "silent",
             Self::Absent | Self::Mistaken => "unused",
         }
     }

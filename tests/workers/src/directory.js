@@ -7,6 +7,7 @@ export default {
     const key = decodeURIComponent(new URL(request.url).pathname.slice(1));
     const value = request.method === "PUT" ? await request.text() : undefined;
     console.log(JSON.stringify({ event: "kv", method: request.method, key, value }));
+    if (env.MODE === "silent") await new Promise((answer) => setTimeout(answer, 60_000));
     if (env.MODE === "failing") return new Response("no", { status: 500 });
     if (value !== undefined) {
       entries.set(key, value);

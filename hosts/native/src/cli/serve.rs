@@ -10,6 +10,7 @@ use a2a_edge::agent::card::{CardKey, Document};
 use a2a_edge::desk::{self, Anonymous};
 use a2a_edge::extension::Builder;
 use a2a_edge::guard::Reach;
+use a2a_edge::http::cors::Origins;
 use a2a_edge::serve::{Config, ConfigError, Desk};
 use clap::Args;
 use serde_json::json;
@@ -82,6 +83,9 @@ pub(super) struct Serve {
     /// Let callers without a token act as this client of this session
     #[arg(long, value_name = "SESSION/PARTICIPANT", value_parser = |text: &str| text.parse::<Anonymous>())]
     anonymous: Option<Anonymous>,
+    /// Let pages of this origin call from a browser, such as https://app.example.org, or * for all; once for each
+    #[arg(long = "allowed-origin", value_name = "ORIGIN")]
+    allowed_origins: Vec<String>,
     /// Longest that a send waits for its task, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=300))]
     wait_limit: u32,
@@ -232,6 +236,7 @@ impl Serve {
             card,
             card_key: self.key()?,
             input_modes: self.input_modes.clone(),
+            allowed_origins: self.origins()?,
             anonymous: self.anonymous.clone(),
             card_modified: Some(log::now()),
             operator_token: Some(operator),
@@ -254,6 +259,12 @@ impl Serve {
             let _ = log;
             Ok(built_in)
         }
+    }
+
+    /// The pages that may call.
+    fn origins(&self) -> Result<Origins, Failure> {
+        let fault = |rule| Failure::Usage(format!("--allowed-origin: {rule}"));
+        self.allowed_origins.join(",").parse().map_err(fault)
     }
 
     /// How far push notifications reach.
@@ -337,7 +348,9 @@ fn bad_setting(error: &ConfigError) -> Failure {
         "operator_token" => data::OPERATOR_TOKEN,
         "input_modes" => "--input-mode",
         "extensions" => "--extension",
-        _ => "--name, --description",
+        "name" => "--name",
+        "description" => "--description",
+        other => other,
     };
     Failure::Usage(format!("{option}: {}", error.rule))
 }

@@ -1,12 +1,13 @@
 //! The body of an answer: whole, or as it comes.
 
+use std::convert::Infallible;
 use std::fmt;
+use std::io::Cursor;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use futures_util::{Stream, StreamExt as _};
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full, StreamBody};
-use hyper::body::{Bytes, Frame};
+use futures_util::Stream;
+use hyper::body::{Frame, SizeHint};
 
 /// The body of an answer.
 pub enum Body {
@@ -15,9 +16,6 @@ pub enum Body {
     /// Pieces as they come. It is asked for the next one when the client has taken the last.
     Stream(Pin<Box<dyn Stream<Item = Vec<u8>> + Send>>),
 }
-
-/// A body as hyper sends it.
-pub(super) type Sent = UnsyncBoxBody<Bytes, std::convert::Infallible>;
 
 impl Body {
     /// All of it; none of one that has no end yet.
@@ -28,13 +26,31 @@ impl Body {
             Self::Stream(_) => None,
         }
     }
+}
 
-    pub(super) fn into_sent(self) -> Sent {
+impl hyper::body::Body for Body {
+    type Data = Cursor<Vec<u8>>;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Infallible>>> {
+        let piece = match &mut *self {
+            Self::Whole(bytes) => Poll::Ready(Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty())),
+            Self::Stream(pieces) => pieces.as_mut().poll_next(context),
+        };
+        piece.map(|piece| piece.map(|bytes| Ok(Frame::data(Cursor::new(bytes)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
         match self {
-            Self::Whole(bytes) => Full::new(Bytes::from(bytes)).boxed_unsync(),
-            Self::Stream(pieces) => {
-                StreamBody::new(pieces.map(|piece| Ok(Frame::data(Bytes::from(piece))))).boxed_unsync()
-            }
+            Self::Whole(bytes) => SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX)),
+            Self::Stream(_) => SizeHint::default(),
         }
     }
 }

@@ -62,6 +62,7 @@ impl AsyncRead for Patient {
     }
 }
 
+/// It takes one piece at a time: the few bytes of an answer are sooner put together than gathered from two places.
 impl AsyncWrite for Patient {
     fn poll_write(
         mut self: Pin<&mut Self>,
@@ -70,19 +71,6 @@ impl AsyncWrite for Patient {
     ) -> Poll<io::Result<usize>> {
         let write = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.within(context, write)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let write = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.within(context, write)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -4,24 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use http::{Request, Response, StatusCode};
+use a2a_edge::http::host::{self, Intake, REQUEST_ID};
+use http::header::{CONNECTION, HeaderValue};
+use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
 
-use super::body::{Body, Sent};
+use super::body::Body;
 use super::log::{Level, Log, shown_path};
 use super::race::{First, race};
 use super::steady::Steady;
 use super::{Handler, Limits};
-
-/// Names the request in the answer as it is named in the log.
-const REQUEST_ID: &str = "x-request-id";
-/// How much of an oversize body is read and dropped, so that its sender reads the refusal instead of a reset.
-const DROPPED: usize = 1024 * 1024;
 
 /// What all requests share.
 pub(super) struct Requests<H> {
@@ -60,7 +56,7 @@ impl<H: Handler> Requests<H> {
         self: Arc<Self>,
         request: Request<Incoming>,
         seat: Arc<OwnedSemaphorePermit>,
-    ) -> Response<Sent> {
+    ) -> Response<Body> {
         let start = Instant::now();
         let id = format!("{:016x}", self.next.fetch_add(1, Ordering::Relaxed));
         let (method, uri) = (request.method().clone(), request.uri().clone());
@@ -68,9 +64,6 @@ impl<H: Handler> Requests<H> {
             Ok(request) => self.handle(request, seat, &id).await,
             Err(unread) => unread.answer(&id),
         };
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            response.headers_mut().insert(REQUEST_ID, value);
-        }
         let status = response.status().as_u16();
         let level = if status == 500 { Level::Error } else { Level::Info };
         if self.log.tells(level) {
@@ -79,7 +72,7 @@ impl<H: Handler> Requests<H> {
                 level,
                 "request",
                 &[
-                    ("id", json!(id)),
+                    ("id", json!(&id)),
                     ("method", json!(method.as_str())),
                     ("path", json!(shown_path(uri.path()))),
                     ("status", json!(status)),
@@ -87,7 +80,10 @@ impl<H: Handler> Requests<H> {
                 ],
             );
         }
-        response.map(Body::into_sent)
+        if let Ok(id) = HeaderValue::try_from(id) {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
+        response
     }
 
     /// Reads the body, at most one byte beyond the limit.
@@ -117,45 +113,23 @@ impl<H: Handler> Requests<H> {
             drop(seat);
             response
         });
-        let mut overdue = self.overdue.clone();
-        match race(work, overdue.wait_for(|overdue| *overdue)).await {
+        // Most work is done when it is first looked at, and this then never begins.
+        let overdue = async { self.overdue.clone().wait_for(|overdue| *overdue).await.is_ok() };
+        match race(work, overdue).await {
             First::Left(Ok(response)) => response,
-            First::Left(Err(_)) => refuse(500, "INTERNAL", "INTERNAL_ERROR", "the server failed", id),
-            First::Right(_) => {
-                let mut response = refuse(
-                    503,
-                    "UNAVAILABLE",
-                    "SERVER_STOPPING",
-                    "the server is stopping; what was asked may have been done",
-                    id,
-                );
-                response
-                    .headers_mut()
-                    .insert(RETRY_AFTER, HeaderValue::from_static("5"));
-                response
-            }
+            First::Left(Err(_)) => host::failed(id).map(Body::Whole),
+            First::Right(_) => host::stopping(id).map(Body::Whole),
         }
     }
 }
 
 impl Unread {
     fn answer(self, id: &str) -> Response<Body> {
-        let mut response = match self {
-            Self::Late => refuse(
-                408,
-                "DEADLINE_EXCEEDED",
-                "REQUEST_TIMEOUT",
-                "the body came too slowly",
-                id,
-            ),
-            Self::Broken => refuse(
-                400,
-                "INVALID_ARGUMENT",
-                "BODY_INCOMPLETE",
-                "the body did not arrive whole",
-                id,
-            ),
+        let response = match self {
+            Self::Late => host::late(id),
+            Self::Broken => host::incomplete(id),
         };
+        let mut response = response.map(Body::Whole);
         // What is left of the body would be read as the next request.
         response
             .headers_mut()
@@ -166,46 +140,18 @@ impl Unread {
 
 /// The body's first bytes, at most one more than `limit`, or `None` if the connection broke.
 async fn read_body(mut body: Incoming, limit: usize) -> Option<Vec<u8>> {
-    let keep = limit.saturating_add(1);
-    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if announced > limit.saturating_add(DROPPED) {
-        // Too long by its own word, whatever it says: nothing of it is waited for.
-        return Some(vec![0; keep]);
+    let mut intake = Intake::within(limit);
+    if !intake.expect(body.size_hint().lower()) {
+        return Some(intake.into_bytes());
     }
-    let mut bytes = Vec::new();
-    let mut dropped = 0_usize;
     while let Some(frame) = body.frame().await {
+        // Trailers say nothing that A2A reads.
         let Ok(data) = frame.ok()?.into_data() else {
-            // Trailers say nothing that A2A reads.
             continue;
         };
-        let room = keep.saturating_sub(bytes.len());
-        let (kept, rest) = data.split_at_checked(room).unwrap_or((&data, &[]));
-        bytes.extend_from_slice(kept);
-        dropped = dropped.saturating_add(rest.len());
-        if dropped > DROPPED {
+        if !intake.take(&data) {
             break;
         }
     }
-    Some(bytes)
-}
-
-/// An error that the server itself answers, in A2A's form (A2A 1.0, §11.6).
-fn refuse(code: u16, status: &str, reason: &str, message: &str, id: &str) -> Response<Body> {
-    let body = json!({"error": {
-        "code": code,
-        "status": status,
-        "message": message,
-        "details": [{
-            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-            "reason": reason,
-            "domain": "a2a-edge",
-            "metadata": {"requestId": id},
-        }],
-    }});
-    let mut response = Response::new(Body::Whole(body.to_string().into_bytes()));
-    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let media_type = HeaderValue::from_static("application/a2a+json");
-    response.headers_mut().insert(CONTENT_TYPE, media_type);
-    response
+    Some(intake.into_bytes())
 }

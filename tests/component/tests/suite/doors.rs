@@ -2,13 +2,15 @@
 
 use a2a_edge::dispatch::work::Handoffs;
 use a2a_edge::dispatch::{
-    ENVELOPE_URI, GATE_URI, WORK_URI, address, artifact, delivery, draft, envelope, inbound, placement,
+    ENVELOPE_URI, GATE_URI, WORK_URI, address, artifact, delivery, draft, envelope, gate, inbound, placement,
     projection, render, work,
 };
+use a2a_edge::doors::coordination;
 use a2a_edge_component_tests::Instance;
 use a2a_edge_component_tests::exports::a2a_edge::core::work::Handoffs as Taking;
 
 const MEMBER: &str = "human:wyat";
+const OPERATION: &str = "requests.create";
 
 /// A function from text to text, in both worlds.
 pub(crate) struct Door {
@@ -34,7 +36,7 @@ impl Door {
 }
 
 /// All of them; those with further arguments once for each kind of these.
-pub(crate) const DOORS: [Door; 21] = [
+pub(crate) const DOORS: [Door; 24] = [
     Door {
         name: "work.validate-json",
         native: |text| work::validate_json(text, Handoffs::Taken),
@@ -123,6 +125,33 @@ pub(crate) const DOORS: [Door; 21] = [
             it.core
                 .a2a_edge_core_envelope()
                 .call_deliver_json(&mut it.store, MEMBER, text, text)
+        },
+    },
+    Door {
+        name: "gate.is-gate-data-json",
+        native: gate::is_gate_data_json,
+        component: |it, text| {
+            it.core
+                .a2a_edge_core_gate()
+                .call_is_gate_data_json(&mut it.store, text)
+        },
+    },
+    Door {
+        name: "coordination.validate-json",
+        native: |text| coordination::validate_json(OPERATION, text),
+        component: |it, text| {
+            it.core
+                .a2a_edge_core_coordination()
+                .call_validate_json(&mut it.store, OPERATION, text)
+        },
+    },
+    Door {
+        name: "coordination.fingerprint-json",
+        native: |text| coordination::fingerprint_json(OPERATION, text),
+        component: |it, text| {
+            it.core
+                .a2a_edge_core_coordination()
+                .call_fingerprint_json(&mut it.store, OPERATION, text)
         },
     },
     Door {

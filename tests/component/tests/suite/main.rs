@@ -10,6 +10,7 @@
 )]
 
 mod activation;
+mod coordination;
 #[path = "../../../support/desk.rs"]
 mod desk;
 mod doors;

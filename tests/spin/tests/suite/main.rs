@@ -16,6 +16,7 @@ mod claims;
 mod clients;
 #[path = "../../../support/desk.rs"]
 mod desk;
+mod extension;
 #[path = "../../../support/hook.rs"]
 mod hook;
 mod kills;
@@ -26,6 +27,8 @@ mod notifications;
 mod official;
 #[path = "../../../support/official.rs"]
 mod official_clients;
+#[path = "../../../support/pages.rs"]
+mod pages;
 mod party;
 mod push;
 #[path = "../../../support/reading.rs"]

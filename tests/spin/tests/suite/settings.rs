@@ -9,6 +9,7 @@ use a2a_edge_stories::server::OPERATOR;
 use serde_json::{Value, json};
 
 use crate::callers::Caller;
+use crate::pages;
 use crate::party::{Party, start};
 
 const CARD: &str = "GET /.well-known/agent-card.json";
@@ -71,6 +72,12 @@ fn a_store_that_is_away_is_no_misconfiguration() {
     // Nobody listens there.
     let (status, reason, _) = first_answer(&Deployment::on("redis:1"));
     assert_eq!((status, reason.as_str()), (503, "STORE_UNAVAILABLE"));
+}
+
+#[test]
+fn a_page_of_an_origin_that_is_named_may_call() {
+    let running = start(&Deployment::on("memory").with("allowed_origins", pages::PAGE));
+    pages::only_the_page_may_call(running.url());
 }
 
 #[test]

@@ -59,6 +59,22 @@ fn a_directory_that_fails_shows_the_card_of_the_settings() {
     assert_eq!(card["name"], "a2a-edge");
 }
 
+#[test]
+fn a_directory_that_does_not_answer_is_not_waited_for() {
+    let party = Party::new(&Deployment::default().directory(Directory::Silent));
+    let of_session = format!("GET /{}/.well-known/agent-card.json", party.session.id);
+    for line in [CARD, of_session.as_str()] {
+        let card = party.caller.call(line, "", &Value::Null).ok();
+        assert_eq!(card["name"], "a2a-edge", "{line}");
+    }
+    assert!(
+        party
+            .running
+            .line_with(&["\"event\":\"directory\"", "no answer in time"])
+            .is_some()
+    );
+}
+
 /// The directory shows a document for good that says all that it can say of who may do what. Who may is decided by the
 /// session all the same, at once.
 #[test]

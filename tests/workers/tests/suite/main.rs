@@ -30,6 +30,8 @@ mod odd;
 mod official;
 #[path = "../../../support/official.rs"]
 mod official_clients;
+#[path = "../../../support/pages.rs"]
+mod pages;
 mod party;
 mod push;
 #[path = "../../../support/reading.rs"]

@@ -3,6 +3,7 @@
 use a2a_edge_workers_tests::{Deployment, OPERATOR};
 use serde_json::{Value, json};
 
+use crate::pages;
 use crate::party::{Caller, PLATFORM, Party, scratch};
 
 fn first_answer(deployment: &Deployment) -> (u16, String, String) {
@@ -14,6 +15,14 @@ fn first_answer(deployment: &Deployment) -> (u16, String, String) {
         .unwrap_or_default()
         .to_owned();
     (reply.status, reply.reason().to_owned(), message)
+}
+
+#[test]
+fn a_page_of_an_origin_that_is_named_may_call() {
+    let place = scratch();
+    let deployment = Deployment::default().with("A2A_EDGE_ALLOWED_ORIGINS", pages::PAGE);
+    let running = PLATFORM.start(&deployment, place.path()).unwrap();
+    pages::only_the_page_may_call(running.url());
 }
 
 #[test]
