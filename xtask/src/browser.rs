@@ -92,7 +92,9 @@ fn quickened(glue: &[u8]) -> Outcome<String> {
     let glue = String::from_utf8_lossy(glue);
     match glue.matches(EACH).count() {
         1 => Ok(glue.replace(EACH, LONG)),
-        _ => Err(Failure::new("the glue no longer copies texts as it did: see `quickened`")),
+        _ => Err(Failure::new(
+            "the glue no longer copies texts as it did: see `quickened`",
+        )),
     }
 }
 

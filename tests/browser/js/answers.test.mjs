@@ -18,6 +18,17 @@ function agree(given) {
 
 test("Node", () => agree(answers(core, coordination, calls)));
 
+test("texts of any length and script cross whole", () => {
+  const { a2aPath } = core.shaping;
+  for (const letter of ["a", "é", "漢", "😀"]) {
+    for (const length of [0, 1, 49, 50, 51, 1000, 70_000]) {
+      const line = "a".repeat(length);
+      for (const text of [letter.repeat(length), letter + line, line + letter]) assert.equal(a2aPath(text), text);
+      assert.equal(a2aPath(`${line}\ud83d${letter}`), `${line}\ufffd${letter}`);
+    }
+  }
+});
+
 test("Chromium", async (t) => {
   const server = await serve({ "/core/": join(process.env.A2A_EDGE_PACKAGES, "core"), "/": process.cwd() });
   const chromium = await browser();
