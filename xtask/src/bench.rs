@@ -1,9 +1,13 @@
 //! `cargo xtask bench`: the table of times, and with `--load` that of requests per second.
 
-use crate::process::{self, cargo};
-use crate::{Outcome, component, spin};
+use std::path::Path;
+use std::process::Command;
 
-/// Builds the component, then runs the benchmarks with optimisation; arguments go to them. With `--sessions` only those of
+use crate::process::{self, cargo, root, target_dir};
+use crate::{Outcome, browser, component, jco, npm, spin};
+
+/// Builds the component, then runs the benchmarks with optimisation, and those of the npm packages in Node; arguments go
+/// to them. With `--sessions` only those of
 /// large sessions, which need no component; with `--spin` those of the Spin host, with `--load` the native host beside the
 /// servers of three SDKs.
 ///
@@ -23,9 +27,22 @@ pub fn run(arguments: &[String]) -> Outcome {
         _ => {
             component::build(component::CORE)?;
             bench("a2a-edge-session-benches", "sessions", arguments)?;
-            bench("a2a-edge-benches", "table", arguments)
+            let corpus = target_dir().join("corpus.json");
+            let mut given = arguments.to_vec();
+            given.extend(["--corpus".to_owned(), corpus.display().to_string()]);
+            bench("a2a-edge-benches", "table", &given)?;
+            node(&corpus, arguments)
         }
     }
+}
+
+/// The npm packages beside ajv, on what the benchmarks in Rust were given.
+fn node(corpus: &Path, arguments: &[String]) -> Outcome {
+    let packages = [browser::build()?, jco::build()?];
+    let tools = npm::install("tests/browser/tools", "browser-tests")?;
+    let mut node = Command::new("node");
+    node.arg(root().join("benches/js/table.mjs")).args(packages);
+    process::run(node.arg(tools).arg(corpus).args(arguments))
 }
 
 fn bench(package: &str, name: &str, arguments: &[String]) -> Outcome {
