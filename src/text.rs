@@ -130,7 +130,9 @@ mod tests {
             assert_eq!(has_line_break(&text), is_line_break(c), "{:x}", u32::from(c));
         }
         for c in ['\n', '\u{85}', '\u{2029}'] {
-            assert!(has_line_break(&c.to_string()));
+            for before in 0..20 {
+                assert!(has_line_break(&format!("{}{c}", "x".repeat(before))));
+            }
         }
         assert!(!has_line_break(""));
     }

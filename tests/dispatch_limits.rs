@@ -489,3 +489,20 @@ fn the_largest_requests_fit_the_budget_of_metadata() {
         compact_len(&work)
     );
 }
+
+#[test]
+fn a_member_is_found_among_few_and_among_many() {
+    for others in [0, 14, 15, 200] {
+        let mut request: Map<String, Value> = (0..others)
+            .map(|number| (format!("x{number}"), json!(number)))
+            .collect();
+        request.insert("skill".to_owned(), json!("handoff"));
+        let absent = work::validate(Some(&request.clone().into()), Handoffs::Taken).map(|_| ());
+        assert_eq!(absent.unwrap_err().field, "work.title", "{others}");
+        request.insert("title".to_owned(), json!("Fix it"));
+        assert!(
+            work::validate(Some(&request.into()), Handoffs::Taken).is_ok(),
+            "{others}"
+        );
+    }
+}
