@@ -20,6 +20,7 @@ fn the_catalogue_and_what_each_operation_takes_are_those_of_the_rust_api() {
             r#"{"idempotencyKey":""}"#,
             r#"{"resourceId":"/x","leaseSeconds":29,"title":"\u2028","artifacts":[{}]}"#,
         ] {
+            let parameters = parameters.to_owned();
             assert_eq!(
                 interface
                     .call_validate_json(&mut *store, name, &parameters)
