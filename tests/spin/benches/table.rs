@@ -203,7 +203,7 @@ fn used(running: &Running) -> Duration {
     let times = threads.filter_map(|thread| {
         // A thread may end meanwhile.
         let counted = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
-        counted.split_whitespace().next()?.parse().ok()
+        counted.split_whitespace().next()?.parse::<u64>().ok()
     });
     Duration::from_nanos(times.sum())
 }
