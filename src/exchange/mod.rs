@@ -23,8 +23,10 @@ pub(crate) use credential::Credential;
 pub use stream::Advance;
 
 use crate::agent::{self, Failed};
+use crate::coordination::catalogue;
 use crate::coordination::reference::Page;
 use crate::desk::Desk;
+use crate::extension::Method;
 use crate::http::answer::{self, Form, failure, success};
 use crate::http::conditional::Kept;
 use crate::http::route::{NoRoute, Route, Target, nothing_here, route};
@@ -250,10 +252,18 @@ impl Exchange {
         self.credential.session_id()
     }
 
-    /// Whether it is of a method that is safe, so that nothing is ever committed for it (RFC 9110, §9.2.1).
+    /// Whether nothing is ever committed for it, whatever else it says.
     #[must_use]
     pub fn only_looks(&self) -> bool {
-        self.request.method().is_safe()
+        match &self.ask {
+            Ask::Http(Target::Core(method, _)) => method.reads(),
+            Ask::Http(Target::Extension { segment, .. }) => {
+                let operation = catalogue::find(&segment.replacen(':', ".", 1));
+                operation.is_some_and(|operation| operation.read_only)
+            }
+            Ask::Http(_) => false,
+            Ask::Rpc(call) => call.method().is_some_and(Method::reads),
+        }
     }
 
     /// In whose form the answer is written.
@@ -433,15 +443,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_a_safe_method_only_looks() {
+    fn what_is_called_says_whether_it_only_looks() {
         let token = Token::new("s", &"x".repeat(43)).to_string();
+        let desk = desk();
         for (line, looks) in [
             ("GET /tasks/t", true),
             ("HEAD /tasks/t", true),
+            ("POST /tasks/t:subscribe", true),
             ("POST /message:send", false),
+            ("POST /tasks/t:cancel", false),
             ("DELETE /tasks/t/pushNotificationConfigs/c", false),
+            ("POST /extensions/session-coordination/v1/digest:get", true),
+            ("GET /extensions/session-coordination/v1/events:stream", true),
+            ("POST /extensions/session-coordination/v1/claims:acquire", false),
+            ("POST /extensions/session-coordination/v1/nothing:get", false),
+            ("POST /operator/v1/participants:list", false),
         ] {
-            assert_eq!(call(&desk(), line, &token).only_looks(), looks, "{line}");
+            assert_eq!(call(&desk, line, &token).only_looks(), looks, "{line}");
+        }
+        for (method, looks) in [("GetTask", true), ("CancelTask", false), ("Nothing", false)] {
+            let request = Request::post("/rpc")
+                .header("authorization", format!("Bearer {token}"))
+                .header("content-type", "application/json");
+            let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+            let Plan::Call(exchange) = plan(&desk, request.body(body.into_bytes()).unwrap()) else {
+                panic!("no call");
+            };
+            assert_eq!(exchange.only_looks(), looks, "{method}");
         }
     }
 

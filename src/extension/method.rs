@@ -65,6 +65,20 @@ impl Method {
         matches!(self, Self::SendMessage | Self::SendStreamingMessage)
     }
 
+    /// Whether it changes nothing, whatever it is sent.
+    #[must_use]
+    pub const fn reads(self) -> bool {
+        matches!(
+            self,
+            Self::GetTask
+                | Self::ListTasks
+                | Self::SubscribeToTask
+                | Self::GetTaskPushNotificationConfig
+                | Self::ListTaskPushNotificationConfigs
+                | Self::GetExtendedAgentCard
+        )
+    }
+
     /// Whether it is answered with a stream of events.
     #[must_use]
     pub const fn streams(self) -> bool {

@@ -113,13 +113,11 @@ impl Call {
 
     /// A stream has no place in a batch.
     fn within_batch(self) -> Self {
-        let streams = |asked: &Asked| Method::from_name(&asked.method).is_some_and(Method::streams);
-        match &self.asked {
-            Ok(asked) if streams(asked) => self.refused(Refusal::unsupported(
-                "expected a method without a stream within a batch",
-            )),
-            _ => self,
+        if self.method().is_some_and(Method::streams) {
+            let message = "expected a method without a stream within a batch";
+            return self.refused(Refusal::unsupported(message));
         }
+        self
     }
 
     /// The same call, refused.
@@ -129,6 +127,11 @@ impl Call {
             asked: Err(refusal),
             ..self
         }
+    }
+
+    /// The method that is called, where there is one.
+    pub(crate) fn method(&self) -> Option<Method> {
+        Method::from_name(&self.asked.as_ref().ok()?.method)
     }
 
     /// Whether the envelope is one.

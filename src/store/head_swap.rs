@@ -19,7 +19,10 @@
 //! Creation alone is not a swap, for lack of a head. Two callers that create the same session at the same moment
 //! may overwrite each other; whoever creates a session must choose a name that nobody else can be choosing.
 
-use super::codec::hash;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+
 use super::head::{Body, Head, Kind, Reservation, Sealed, UpTo};
 use super::objects::{Fail, Watch, describe};
 use super::{CommitOutcome, KeyValue, Loaded, Record, Snapshot, Store, StoreError};
@@ -161,8 +164,8 @@ impl<K: KeyValue> HeadSwap<K> {
         if (1..=64).contains(&session.len()) && session.bytes().all(plain) {
             format!("a2a.{session}.{name}")
         } else {
-            let sum = u128::from_be_bytes(hash(session.as_bytes()));
-            format!("a2a.~{sum:032x}.{name}")
+            let sum = URL_SAFE_NO_PAD.encode(Sha256::digest(session.as_bytes()));
+            format!("a2a.~{sum}.{name}")
         }
     }
 

@@ -39,8 +39,11 @@ const SPAN: Duration = Duration::from_secs(3);
 /// How many records a session has before it is measured.
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
 
-/// How often a request is made for its median or its average.
+/// How often a request is made for its median.
 const TIMES: usize = 101;
+
+/// How many requests four instances serve.
+const LIVES: usize = 512;
 
 fn main() {
     let place = || TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -57,8 +60,8 @@ fn main() {
         let [cards, reads, sends] = rates(deployment);
         println!("| {name} | {} | {cards} | {reads} | {sends} |", shown(cold));
     }
-    println!("\n| records | read, processor time | write, processor time | first read of an instance |");
-    println!("|---|---|---|---|");
+    println!("\n| records | read, median | mean | send, median | mean | first read of an instance |");
+    println!("|---|---|---|---|---|---|");
     growth();
 }
 
@@ -132,7 +135,8 @@ fn rate(running: &Running, call: impl Fn(&Caller, usize) -> Reply + Sync) -> u64
 }
 
 /// What a request costs as its session grows, by one instance on a store in memory: processor time, which does not depend on
-/// what else the machine does.
+/// what else the machine does. The median is what a warm instance takes; the mean has in it what comes now and then, such
+/// as reading the session anew, which each instance does once.
 fn growth() {
     let deployment = Deployment::on("memory")
         .with("instances", "1")
@@ -150,41 +154,56 @@ fn growth() {
         let task = caller.send(client, &format!("g-{records}")).ok();
         records += 1;
         let line = format!("GET /tasks/{}", text(&task["task"]["id"]));
-        let read = cost(&running, |_| drop(caller.call(&line, client, &Value::Null).ok()));
-        let write = cost(&running, |number| {
-            drop(caller.send(client, &format!("w-{size}-{number}")).ok())
+        let read = Cost::of(&running, |_| drop(caller.call(&line, client, &Value::Null).ok()));
+        let write = Cost::of(&running, |number| {
+            drop(caller.send(client, &format!("w-{size}-{number}")).ok());
         });
         // Longer than an instance without a request lives.
         thread::sleep(Duration::from_millis(1_500));
         let start = used(&running);
         caller.call(&line, client, &Value::Null).ok();
         let cold = used(&running).saturating_sub(start);
-        let [read_first, write_first] = *first.get_or_insert([read, write]);
-        let times = |now: Duration, then: Duration| now.as_secs_f64() / then.as_secs_f64();
-        println!(
-            "| {size} | {} ({:.1}) | {} ({:.1}) | {} |",
-            shown(read),
-            times(read, read_first),
-            shown(write),
-            times(write, write_first),
-            shown(cold)
-        );
+        let firsts = *first.get_or_insert([read.median, write.median]);
+        let [read, write] = [(read, firsts[0]), (write, firsts[1])].map(|(cost, first)| {
+            let times = cost.median.as_secs_f64() / first.as_secs_f64();
+            format!("{} ({times:.1}) | {}", shown(cost.median), shown(cost.mean))
+        });
+        println!("| {size} | {read} | {write} | {} |", shown(cold));
     }
 }
 
-/// Processor time of the server for a request, on average.
-fn cost(running: &Running, request: impl Fn(usize)) -> Duration {
-    let start = used(running);
-    (0..TIMES).for_each(request);
-    used(running).saturating_sub(start) / u32::try_from(TIMES).unwrap()
+/// Processor time of the server for a request.
+struct Cost {
+    median: Duration,
+    mean: Duration,
 }
 
-/// The processor time that the server has used, as Linux tells it: in hundredths of a second.
+impl Cost {
+    /// Of as many requests as a few instances serve, one after the other.
+    fn of(running: &Running, request: impl Fn(usize)) -> Self {
+        let mut each: Vec<Duration> = (0..LIVES)
+            .map(|number| {
+                let start = used(running);
+                request(number);
+                used(running).saturating_sub(start)
+            })
+            .collect();
+        let sum: Duration = each.iter().sum();
+        each.sort_unstable();
+        Self {
+            median: each[LIVES / 2],
+            mean: sum / u32::try_from(LIVES).unwrap(),
+        }
+    }
+}
+
+/// The processor time that the threads of the server have used, as Linux's scheduler counts it: in nanoseconds.
 fn used(running: &Running) -> Duration {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", running.pid())).unwrap();
-    // The program's name, in parentheses, may hold anything.
-    let (_, fields) = stat.rsplit_once(')').unwrap();
-    let fields: Vec<&str> = fields.split_whitespace().collect();
-    let ticks = |place: usize| fields[place].parse::<u64>().unwrap();
-    Duration::from_millis(10 * (ticks(11) + ticks(12)))
+    let threads = fs::read_dir(format!("/proc/{}/task", running.pid())).unwrap();
+    let times = threads.filter_map(|thread| {
+        // A thread may end meanwhile.
+        let counted = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+        counted.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(times.sum())
 }

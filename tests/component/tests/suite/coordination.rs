@@ -20,18 +20,19 @@ fn the_catalogue_and_what_each_operation_takes_are_those_of_the_rust_api() {
             r#"{"idempotencyKey":""}"#,
             r#"{"resourceId":"/x","leaseSeconds":29,"title":"\u2028","artifacts":[{}]}"#,
         ] {
+            let parameters = parameters.to_owned();
             assert_eq!(
                 interface
-                    .call_validate_json(&mut *store, name, parameters)
+                    .call_validate_json(&mut *store, name, &parameters)
                     .unwrap(),
-                coordination::validate_json(name, parameters),
+                coordination::validate_json(name, &parameters),
                 "{name} {parameters}"
             );
             assert_eq!(
                 interface
-                    .call_fingerprint_json(&mut *store, name, parameters)
+                    .call_fingerprint_json(&mut *store, name, &parameters)
                     .unwrap(),
-                coordination::fingerprint_json(name, parameters),
+                coordination::fingerprint_json(name, &parameters),
                 "{name} {parameters}"
             );
         }
