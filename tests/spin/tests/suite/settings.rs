@@ -32,7 +32,11 @@ fn first_answer(deployment: &Deployment) -> (u16, String, String) {
 fn a_setting_at_fault_is_named_by_its_variable() {
     for (variable, value, rule) in [
         ("operator_token", "", "expected a secret"),
-        ("operator_token", "too short", "expected at least 32 characters"),
+        (
+            "operator_token",
+            "too short",
+            "expected at least 32 printable characters of ASCII",
+        ),
         ("base_url", "desk.example.org", "expected an absolute http(s) URL"),
         ("wait_limit", "301", "expected whole seconds from 1 to 300"),
         ("keep_alive", "0.5", "expected whole seconds from 1 to 300"),

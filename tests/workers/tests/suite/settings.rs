@@ -32,7 +32,7 @@ fn a_setting_at_fault_is_named_by_its_variable_at_the_first_request() {
         (
             "A2A_EDGE_OPERATOR_TOKEN",
             "too short",
-            "expected at least 32 characters",
+            "expected at least 32 printable characters of ASCII",
         ),
         (
             "A2A_EDGE_BASE_URL",
