@@ -194,7 +194,8 @@ fn headers_that_are_long_many_or_said_twice_do_no_harm() {
 fn a_body_that_is_too_long_or_never_ends_is_the_sender_s_loss() {
     let party = Party::new(&Deployment::default());
     let token = &party.session.client;
-    let long = json!("x".repeat(3 << 20));
+    // No longer than what is read to the end: its sender reads the answer.
+    let long = json!("x".repeat(1 << 20));
     assert_eq!(party.caller.call("POST /message:send", token, &long).status, 413);
     assert_eq!(party.caller.call("POST /message:send", "", &long).status, 401);
     // A client whose body breaks off, and that goes away or still reads.
