@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::page::Room;
 use super::{Call, Handler, Operation, Read, events, journal, requests};
-use crate::json::weight;
+use crate::json::compact_len;
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::event::{Cursor, Span};
@@ -147,7 +147,7 @@ impl Digest<'_> {
         let mut events = news.events;
         let mut room = Room::of(SECTION);
         let newest = events.iter().rev().take(self.most);
-        let kept = newest.take_while(|event| room.takes(weight(event))).count();
+        let kept = newest.take_while(|event| room.takes(compact_len(event))).count();
         let over = events.len().saturating_sub(kept);
         events.drain(..over);
         let mut digest = Map::new();
@@ -181,7 +181,7 @@ impl Digest<'_> {
     fn newest(&mut self, section: &'static str, newest_first: impl Iterator<Item = Value>) -> Value {
         let (mut kept, mut room) = (Vec::new(), Room::of(SECTION));
         for value in newest_first {
-            if kept.len() >= self.most || !room.takes(weight(&value)) {
+            if kept.len() >= self.most || !room.takes(compact_len(&value)) {
                 self.note(section, true);
                 break;
             }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Call, Handler, Operation, Read, journal, page};
-use crate::json::weight;
+use crate::json::compact_len;
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::event::Cursor;
@@ -94,7 +94,7 @@ fn read(
             if !at.index.is_some_and(|index| place.is_before(commit.seq, index)) {
                 continue;
             }
-            if found.len() >= most || !room.takes(weight(&event)) {
+            if found.len() >= most || !room.takes(compact_len(&event)) {
                 return found;
             }
             *place = at;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use crate::json::weight;
+use crate::json::compact_len;
 use crate::params::{Fields, Param, Shape};
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -109,7 +109,7 @@ pub(crate) fn of<P: Ord + ToString + FromStr, T>(
     let mut next = String::new();
     for (place, item) in rest {
         let item = (page.len() < size).then(|| show(item));
-        let Some(item) = item.filter(|item| room.takes(weight(item))) else {
+        let Some(item) = item.filter(|item| room.takes(compact_len(item))) else {
             next = session.page_token(list, &place.to_string());
             break;
         };
@@ -131,6 +131,14 @@ mod tests {
         assert!(room.takes(4) && room.takes(6) && !room.takes(1));
         let mut room = Room::of(10);
         assert!(room.takes(4) && !room.takes(7) && !room.takes(1));
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_it_is_written() {
+        let session = Session::default();
+        let items = (0..7).map(|number| (number, "\"".repeat(1 << 20)));
+        let page = of(&session, "l", Fields(&Map::new()), items, |text| json!(text)).unwrap();
+        assert_eq!(page.items.len(), 1);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Config {
             kept.map_err(|rule| fault("limits", rule))?;
         }
         if let Some(text) = set("extension_options") {
-            let options = json::parse(text.as_bytes()).ok().filter(Value::is_object);
+            let options = json::parse_text(&text).ok().filter(Value::is_object);
             let options = options.ok_or_else(|| fault("extension_options", "expected a JSON object"))?;
             config.extension_options = Some(options);
         }

@@ -3,9 +3,8 @@
 //! A host calls them, each in its own way ([`Hooks`]). What is made of what they give is the same on every host: a
 //! [`TextExtension`] is an [`Extension`] like any other.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Activation, Extension, HookRequest, HookResponse, Payload, RequestContext};
 use crate::a2a::card::AgentExtension;
@@ -303,7 +302,7 @@ impl<H: Hooks> TextExtension<H> {
             "" => format!("options: {rule}"),
             option => format!("option {option}: {rule}"),
         })?;
-        let params = entry.params.map(|text| json::parse(text.as_bytes())).transpose();
+        let params = entry.params.as_deref().map(json::parse_text).transpose();
         Ok(AgentExtension {
             uri: entry.uri,
             description: entry.description,
@@ -329,7 +328,7 @@ impl<H: Hooks> TextExtension<H> {
         let given = Request {
             method: request.method.name().to_owned(),
             now: request.now.as_millis(),
-            message: request.message.as_deref().map(text),
+            message: request.message.as_deref().map(json::to_string),
             params: json::to_string(request.params),
         };
         let handled = self.hooks.handle_request(&given, &json::to_string(activation))?;
@@ -403,19 +402,15 @@ impl<H: Hooks> Extension for TextExtension<H> {
 
 /// A value that the extension gave.
 fn parsed(what: &str, text: &str) -> Called<Value> {
-    json::parse(text.as_bytes()).map_err(|error| Trouble::broken(format!("give JSON as {what}"), error))
-}
-
-fn text(object: &impl Serialize) -> String {
-    json::to_string(&json!(object))
+    json::parse_text(text).map_err(|error| Trouble::broken(format!("give JSON as {what}"), error))
 }
 
 fn shown(payload: &Payload<'_>) -> (Kind, String) {
     match payload {
-        Payload::Task(task) => (Kind::Task, text(task)),
-        Payload::Message(message) => (Kind::Message, text(message)),
-        Payload::StatusUpdate(event) => (Kind::StatusUpdate, text(event)),
-        Payload::ArtifactUpdate(event) => (Kind::ArtifactUpdate, text(event)),
+        Payload::Task(task) => (Kind::Task, json::to_string(task)),
+        Payload::Message(message) => (Kind::Message, json::to_string(message)),
+        Payload::StatusUpdate(event) => (Kind::StatusUpdate, json::to_string(event)),
+        Payload::ArtifactUpdate(event) => (Kind::ArtifactUpdate, json::to_string(event)),
     }
 }
 

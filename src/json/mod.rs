@@ -75,24 +75,6 @@ pub fn compact_len(value: &impl serde::Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 
-/// About how many bytes a value takes as JSON, at little cost.
-#[must_use]
-pub fn weight(value: &Value) -> usize {
-    // A name's or a text's quotes, and what stands behind it.
-    const FRAME: usize = 4;
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => FRAME,
-        Value::String(text) => text.len().saturating_add(FRAME),
-        Value::Array(items) => items
-            .iter()
-            .fold(FRAME, |sum, item| sum.saturating_add(weight(item))),
-        Value::Object(members) => members.iter().fold(FRAME, |sum, (name, value)| {
-            let member = name.len().saturating_add(FRAME).saturating_add(weight(value));
-            sum.saturating_add(member)
-        }),
-    }
-}
-
 struct Strict {
     /// How many more levels may open.
     room: usize,

@@ -7,9 +7,8 @@ use crate::process::{self, cargo, root, target_dir};
 use crate::{Outcome, browser, component, jco, npm, spin};
 
 /// Builds the component, then runs the benchmarks with optimisation, and those of the npm packages in Node; arguments go
-/// to them. With `--sessions` only those of
-/// large sessions, which need no component; with `--spin` those of the Spin host, with `--load` the native host beside the
-/// servers of three SDKs.
+/// to them. With `--sessions` only those of large sessions, which need no component; with `--spin` those of the Spin host,
+/// with `--load` the native host beside the servers of three SDKs.
 ///
 /// # Errors
 /// Something does not build, the contenders disagree, or a session takes longer than it may.

@@ -47,7 +47,7 @@ pub(super) fn read_json(file: Option<&Path>) -> Result<Value, Failure> {
 /// # Errors
 /// What is no JSON as the server would take it.
 pub(super) fn parse_json(text: &str) -> Result<Value, Failure> {
-    a2a_edge::json::parse(text.as_bytes()).map_err(|error| Failure::Usage(format!("not JSON: {error}")))
+    a2a_edge::json::parse_text(text).map_err(|error| Failure::Usage(format!("not JSON: {error}")))
 }
 
 /// Text given as an argument; `-` stands for standard input.
