@@ -1,14 +1,12 @@
 //! What an instance keeps from one request to the next: its settings, its store, and sessions that the store knows
 //! better.
 
-use std::cell::Cell;
 use std::rc::{Rc, Weak};
 
 use a2a_edge::serve::{Host, Sessions};
 use a2a_edge::store::{HeadSwap, StoreError};
 use a2a_edge::time::Timestamp;
 use serde_json::json;
-use spin_sdk::wit_bindgen::backpressure_inc;
 
 use crate::bell::PollingBell;
 use crate::component::{Component, Session};
@@ -20,13 +18,10 @@ use crate::store::{SpinStore, Unready};
 pub struct App {
     /// What decides.
     pub desk: Component,
-    /// What the store is built on.
-    pub keys: SpinStore,
     /// The sessions whose notifications are on their way.
     pub sending: Sending,
     /// Whether there are notifications.
     notifies: bool,
-    made_way: Cell<bool>,
     own: Weak<Self>,
     store: HeadSwap<SpinStore>,
     bell: PollingBell,
@@ -47,9 +42,7 @@ impl App {
     pub async fn ready() -> Result<Rc<Self>, Unready> {
         let app = APP.with(Rc::clone);
         let ready = app.get_or_try_init(Self::open);
-        let app = ready.await.map(Rc::clone)?;
-        app.make_way();
-        Ok(app)
+        ready.await.map(Rc::clone)
     }
 
     /// Whether something is due that a request still sees to.
@@ -57,26 +50,14 @@ impl App {
         due.is_some_and(|due| due <= self.now().plus_millis(delivery::AHEAD_MS))
     }
 
-    /// Has the platform bring no more requests here once there is little room left for swaps: the instance ends when it
-    /// has done what it has, and another takes its place. Only ever as a request begins: whatever was brought before has
-    /// begun by then, so that nothing waits here that never would.
-    fn make_way(&self) {
-        if self.keys.is_worn() && !self.made_way.replace(true) {
-            backpressure_inc();
-        }
-    }
-
     async fn open() -> Result<Rc<Self>, Unready> {
         let settings = settings::document().await.map_err(Unready::Misconfigured)?;
         let desk = Component::open(&settings).map_err(Unready::Misconfigured)?;
-        let keys = SpinStore::open().await?;
-        let store = HeadSwap::new(keys.clone());
+        let store = HeadSwap::new(SpinStore::open().await?);
         Ok(Rc::new_cyclic(|own| Self {
             desk,
-            keys,
             sending: Sending::default(),
             notifies: settings::notifies(&settings),
-            made_way: Cell::new(false),
             own: Weak::clone(own),
             bell: PollingBell::new(store.clone()),
             store,

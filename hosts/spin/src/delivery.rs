@@ -22,6 +22,7 @@ use crate::app::App;
 use crate::bell::PollingBell;
 use crate::component::Session;
 use crate::outbound::Webhooks;
+use crate::room;
 use crate::rousing::roused;
 use crate::store::SpinStore;
 
@@ -105,7 +106,7 @@ async fn lease(app: &App, session_id: &str) -> Result<Option<Lease>, StoreError>
     let holder = crate::hex(&crate::random::<8>());
     let end = app.now().plus_millis(LEASE_MS).plus_millis(BEYOND_MS);
     let mut pause = FIRST;
-    while app.now() < end && !app.keys.is_worn_out() {
+    while app.now() < end && !room::is_short() {
         let lease = app.store().take_lease(session_id, &holder, app.now()).await?;
         if lease.is_some() {
             return Ok(lease);
@@ -181,7 +182,7 @@ impl Host<Session> for Turn<'_> {
 
     fn is_closing(&self) -> bool {
         let until = self.end.min(self.lease.borrow().until());
-        self.lost.get() || self.now() >= until || self.app.keys.is_worn_out()
+        self.lost.get() || self.now() >= until || room::is_short()
     }
 
     fn report(&self, fault: &StoreError) {

@@ -3,18 +3,21 @@
 use std::convert::Infallible;
 use std::rc::Rc;
 
-use a2a_edge::http::host::{self, Intake, REQUEST_ID, shown_route};
+use a2a_edge::http::host::{self, Intake, REQUEST_ID};
 use a2a_edge::serve::{self, Stream};
 use bytes::Bytes;
 use futures_util::stream::{LocalBoxStream, StreamExt as _, unfold};
 use http::HeaderValue;
 use http::header::CONTENT_LENGTH;
+use http::request::Parts;
 use http_body_util::{BodyExt as _, Either, Full, StreamBody};
 use serde_json::json;
 use spin_sdk::http::{Request, Response};
+use spin_sdk::wasip3::http_compat::IncomingRequestBody;
 
 use crate::app::App;
 use crate::component::Exchange;
+use crate::room::Share;
 use crate::rousing::Roused;
 use crate::store::Unready;
 
@@ -27,9 +30,12 @@ type Pieces = LocalBoxStream<'static, Result<http_body::Frame<Bytes>, Infallible
 /// Answers a request and writes its line.
 pub async fn answer(request: Request) -> Response<Body> {
     let (start, id) = (crate::now(), crate::hex(&crate::random::<8>()));
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let (head, body) = request.into_parts();
+    let mut share = Share::of(&head);
+    let mut asked = http::Request::new(());
+    (*asked.method_mut(), *asked.uri_mut()) = (head.method.clone(), head.uri.clone());
     let mut response = match App::ready().await {
-        Ok(app) => served(&app, request, &id).await,
+        Ok(app) => served(&app, head, body, &mut share, &id).await,
         Err(Unready::Misconfigured(fault)) => {
             crate::log(&json!({"event": "settings", "id": id, "why": fault}));
             whole(host::misconfigured(&fault, &id))
@@ -39,22 +45,22 @@ pub async fn answer(request: Request) -> Response<Body> {
             whole(host::unavailable(&id))
         }
     };
+    drop(share);
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
-    crate::log(&json!({
-        "event": "request",
-        "id": id,
-        "method": method.as_str(),
-        "route": shown_route(&method, &path),
-        "status": response.status().as_u16(),
-        "ms": crate::now().millis_since(start),
-    }));
+    let (status, millis) = (response.status(), crate::now().millis_since(start));
+    crate::log(&host::request_line(&id, &asked, None, status, millis));
     response
 }
 
-async fn served(app: &Rc<App>, request: Request, id: &str) -> Response<Body> {
-    let (head, mut incoming) = request.into_parts();
+async fn served(
+    app: &Rc<App>,
+    head: Parts,
+    mut incoming: IncomingRequestBody,
+    share: &mut Share,
+    id: &str,
+) -> Response<Body> {
     let mut intake = Intake::default();
     while let Some(frame) = incoming.frame().await {
         let Ok(frame) = frame else {
@@ -64,7 +70,9 @@ async fn served(app: &Rc<App>, request: Request, id: &str) -> Response<Body> {
             break;
         }
     }
-    let request = http::Request::from_parts(head, intake.into_bytes());
+    let body = intake.into_bytes();
+    share.settle(&body);
+    let request = http::Request::from_parts(head, body);
     let (head, body) = serve::handle(app.as_ref(), &app.desk, request).await.into_parts();
     match body {
         serve::Body::Whole(bytes) => whole(Response::from_parts(head, bytes)),
@@ -78,7 +86,8 @@ async fn served(app: &Rc<App>, request: Request, id: &str) -> Response<Body> {
 fn whole(response: Response<Vec<u8>>) -> Response<Body> {
     let length = HeaderValue::from(response.body().len());
     let mut response = response.map(|bytes| Either::Left(Full::new(Bytes::from(bytes))));
-    response.headers_mut().insert(CONTENT_LENGTH, length);
+    // The answer to a HEAD has the length of what is left out.
+    response.headers_mut().entry(CONTENT_LENGTH).or_insert(length);
     response
 }
 

@@ -10,9 +10,12 @@ mod component;
 mod delivery;
 mod exchange;
 mod outbound;
+mod room;
 mod rousing;
 mod settings;
 mod store;
+
+use std::io::Write as _;
 
 use a2a_edge::time::Timestamp;
 use spin_sdk::http::{Request, Response};
@@ -47,7 +50,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a line of the log.
+/// Writes a line of the log, in one piece: other instances write beside it.
 fn log(line: &serde_json::Value) {
-    eprintln!("{line}");
+    // Where there is nowhere to write to there is nowhere to say so.
+    let _unsaid = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }

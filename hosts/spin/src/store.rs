@@ -4,7 +4,6 @@
 //! `wasi:keyvalue`, which every back end has, and which some report wrongly. The driver believes no report and reads
 //! back; what has to hold is that a swap never overwrites what it was not compared with.
 
-use std::cell::Cell;
 use std::fmt::Display;
 use std::rc::Rc;
 
@@ -13,17 +12,13 @@ use spin_sdk::experimental::wasi::keyvalue::atomics::{self, Cas, CasError};
 use spin_sdk::experimental::wasi::keyvalue::store::{self as bucket, Bucket};
 use spin_sdk::key_value::Store;
 
+use crate::room;
+
 /// The store's label in `spin.toml`.
 const LABEL: &str = "default";
 
 /// Set once a store has been seen to keep the guarantee. No session has a key like it.
 const SEEN: &str = "a2a.guarantee";
-
-/// How many swaps an instance makes before it lets others take its place. Spin has room for 256 in each.
-const WORN: u32 = 128;
-
-/// How many before it begins nothing more that it need not do.
-const WORN_OUT: u32 = 224;
 
 /// Why an instance can't serve yet.
 #[derive(Debug)]
@@ -41,8 +36,6 @@ pub struct SpinStore(Rc<Open>);
 struct Open {
     store: Store,
     bucket: Bucket,
-    /// How many swaps were begun. Spin keeps what it has of each until the instance ends.
-    swaps: Cell<u32>,
 }
 
 impl SpinStore {
@@ -57,32 +50,13 @@ impl SpinStore {
         };
         let store = Store::open(LABEL).await.map_err(|why| denied(&why))?;
         let bucket = bucket::open(LABEL).map_err(|why| denied(&shown(why)))?;
-        let open = Self(Rc::new(Open {
-            store,
-            bucket,
-            swaps: Cell::new(0),
-        }));
+        let open = Self(Rc::new(Open { store, bucket }));
         match open.keeps_the_guarantee().await {
             Ok(Ok(())) => Ok(open),
             Ok(Err(why)) => Err(denied(&why)),
             // It may keep it, for all that is known.
             Err(why) => Err(Unready::Unavailable(why.to_string())),
         }
-    }
-
-    /// Whether this instance should do what it has begun, and leave what comes to others.
-    pub fn is_worn(&self) -> bool {
-        self.0.swaps.get() >= WORN
-    }
-
-    /// Whether it has hardly room for what it must still do.
-    pub fn is_worn_out(&self) -> bool {
-        self.0.swaps.get() >= WORN_OUT
-    }
-
-    fn swapped(&self, cas: Cas, new: &[u8]) -> Result<(), CasError> {
-        self.0.swaps.set(self.0.swaps.get().saturating_add(1));
-        atomics::swap(cas, new)
     }
 
     /// Tries a swap that must not take place, and one that must.
@@ -106,7 +80,7 @@ impl SpinStore {
         self.put(key, b"second").await?;
         if let Some(stale) = stale {
             // What it reports is not to be relied on.
-            let _unreliable = self.swapped(stale, b"third");
+            let _unreliable = swapped(stale, b"third");
         }
         if self.get(key).await?.as_deref() != Some(b"second") {
             let why = "it overwrites a value that has changed, or shows writes late";
@@ -150,12 +124,17 @@ impl KeyValue for SpinStore {
         let Some(cas) = self.compare(key, current)? else {
             return Ok(false);
         };
-        match self.swapped(cas, new) {
+        match swapped(cas, new) {
             Ok(()) => Ok(true),
             Err(CasError::CasFailed(_)) => Ok(false),
             Err(CasError::StoreError(why)) => Err(unavailable(&shown(why))),
         }
     }
+}
+
+fn swapped(cas: Cas, new: &[u8]) -> Result<(), CasError> {
+    room::swapped();
+    atomics::swap(cas, new)
 }
 
 fn shown(error: bucket::Error) -> String {

@@ -14,6 +14,7 @@ mod callers;
 mod claimants;
 mod claims;
 mod clients;
+mod crowds;
 #[path = "../../../support/desk.rs"]
 mod desk;
 mod extension;
