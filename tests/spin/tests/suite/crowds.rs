@@ -55,7 +55,10 @@ fn all_find_room(party: &Party) {
             assert!(answer["result"]["task"]["id"].is_string(), "{answer}");
         }
     }
-    let listed = party.caller.call("GET /tasks?pageSize=1", client, &Value::Null).ok();
+    let listed = party
+        .caller
+        .call("GET /tasks?pageSize=1", client, &Value::Null)
+        .ok();
     assert_eq!(listed["totalSize"], CALLERS * CALLS);
 }
 
