@@ -83,6 +83,8 @@ impl<K: KeyValue> HeadSwap<K> {
 
     pub(super) async fn read(&self, session: &str, object: &Object) -> Result<Vec<u8>, Fail> {
         let mut content = Vec::new();
+        // All at once: what a growing vector leaves behind, the memory of an instance keeps. Without room it grows all the same.
+        let _room = usize::try_from(object.length).map(|length| content.try_reserve_exact(length));
         for key in Self::chunk_keys(session, object) {
             let chunk = self.keys.get(&key).await?.ok_or(Fail::Missing(key))?;
             content.extend_from_slice(&chunk);
