@@ -12,7 +12,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use a2a_edge::store::{Fault, Faulty, HeadSwap, KeyValue as _, LEASE_MS, Lease, Memory, StoreError};
+use a2a_edge::store::{
+    Fault, Faulty, HeadSwap, KeyValue as _, LEASE_MS, Lease, Memory, Record, Store as _, StoreError,
+};
 use a2a_edge::time::Timestamp;
 
 const KEY: &str = "a2a.s.lease";
@@ -64,10 +66,21 @@ fn a_clock_that_is_wrong_holds_nobody_off_for_long() {
 
 type Taking<'a> = Pin<Box<dyn Future<Output = Result<Option<Lease>, StoreError>> + 'a>>;
 
-/// Lets two take a lease that is free, one step of one of them at a time as `turns` says, and gives who holds it.
-fn both(turns: u32, fault: Option<(usize, Fault)>) -> usize {
+/// A session that was just created, and its lease with it.
+fn created() -> Memory {
     let memory = Memory::default();
-    run(memory.put(KEY, b"0")).unwrap();
+    let first = Record {
+        seq: 1,
+        nonce: "n".to_owned(),
+        bytes: b"{}".to_vec(),
+    };
+    assert!(run(HeadSwap::new(&memory).create("s", &first)).unwrap());
+    memory
+}
+
+/// Lets two take the first lease of a session, one step of one of them at a time as `turns` says, and gives who holds it.
+fn both(turns: u32, fault: Option<(usize, Fault)>) -> usize {
+    let memory = created();
     let stores: Vec<_> = (0..2)
         .map(|taker| {
             let faults = move |at: usize| fault.filter(|(when, _)| taker == 0 && *when == at).map(|it| it.1);
@@ -120,8 +133,7 @@ fn with_any_fault_at_any_operation_never_both_get_it() {
 
 #[test]
 fn what_a_swap_reports_decides_nothing() {
-    let memory = Memory::default();
-    run(memory.put(KEY, b"0")).unwrap();
+    let memory = created();
     let store = HeadSwap::new(Faulty::new(&memory, |at| {
         (at % 3 == 1).then_some(Fault::Misreported)
     }));

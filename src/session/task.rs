@@ -50,7 +50,7 @@ pub struct Mail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
     /// Whether its author waits for the answer.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocking: bool,
     /// What may be chosen from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -129,7 +129,7 @@ pub struct TaskRecord {
     /// The message that opened it.
     pub root: String,
     /// Messages since, oldest first.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope: Vec<String>,
     /// Questions to the client that still wait for an answer, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -150,7 +150,7 @@ pub struct TaskRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Gate>,
     /// Whether somebody has taken it in hand since it was sent.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub delivered: bool,
     /// The client or a participant called it off.
     #[serde(default, skip_serializing_if = "Option::is_none")]

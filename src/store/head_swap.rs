@@ -24,6 +24,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
 use super::head::{Body, Head, Kind, Reservation, Sealed, UpTo};
+use super::lease::FREE;
 use super::objects::{Fail, Watch, describe};
 use super::{CommitOutcome, KeyValue, Loaded, Record, Snapshot, Store, StoreError};
 
@@ -132,8 +133,8 @@ impl<K: KeyValue> HeadSwap<K> {
         bytes.map_or(Ok(0), |bytes| Ok(Sealed::open(&bytes)?.seq))
     }
 
-    /// The keys that a session's commits are kept under, the head's included. Any other key that begins like them
-    /// is a lease, or waste, or belongs to an attempt under way.
+    /// The keys that a session is kept under, those of its head and its lease included. Any other key that begins
+    /// like them is waste, or belongs to an attempt under way.
     ///
     /// # Errors
     ///
@@ -149,9 +150,8 @@ impl<K: KeyValue> HeadSwap<K> {
                     let chunks = objects
                         .iter()
                         .flat_map(|object| Self::chunk_keys(session, object));
-                    return Ok(std::iter::once(Self::key(session, "head"))
-                        .chain(chunks)
-                        .collect());
+                    let own = [Self::key(session, "head"), Self::lease_key(session)];
+                    return Ok(own.into_iter().chain(chunks).collect());
                 }
                 Err(fail) => watch.again(&head, fail)?,
             }
@@ -322,6 +322,8 @@ impl<K: KeyValue> Store for HeadSwap<K> {
     async fn create(&self, session: &str, first: &Record) -> Result<bool, StoreError> {
         let key = Self::key(session, "head");
         if self.keys.get(&key).await?.is_none() {
+            // Before the head, so that no session is without it.
+            self.keys.put(&Self::lease_key(session), FREE).await?;
             self.keys.put(&key, &Head::default().encode()).await?;
         }
         match self.commit(session, first).await? {

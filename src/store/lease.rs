@@ -1,8 +1,8 @@
 //! A lease on a session: who does something of its that others need not do at the same time.
 //!
 //! It lies beside the head, under a key of its own, and changes by compare-and-swap alone, so that of those who see it free
-//! one gets it. As with commits what a swap reports decides nothing: the lease is read back. Only the very first of a
-//! session is put there, for lack of anything to compare with: two who do that at the same moment may both hold it.
+//! one gets it. As with commits what a swap reports decides nothing: the lease is read back. It comes to be with the session,
+//! free, so that there is always something to compare with.
 //!
 //! Whoever holds it and dies is waited for until it lapses, and clocks differ: it spares work, and nothing may depend on
 //! it.
@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 pub const LEASE_MS: i64 = 30_000;
 
 /// The lease that nobody holds.
-const FREE: &[u8] = b"0";
+pub(super) const FREE: &[u8] = b"0";
 
 /// A lease that is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +55,10 @@ fn is_held(value: &[u8], now: Timestamp) -> bool {
 }
 
 impl<K: KeyValue> HeadSwap<K> {
+    pub(super) fn lease_key(session: &str) -> String {
+        Self::key(session, "lease")
+    }
+
     /// Takes the lease of a session, under a name unlike that of any other holder; none where another has it.
     ///
     /// # Errors
@@ -65,10 +69,11 @@ impl<K: KeyValue> HeadSwap<K> {
         holder: &str,
         now: Timestamp,
     ) -> Result<Option<Lease>, StoreError> {
-        let key = Self::key(session, "lease");
+        let key = Self::lease_key(session);
         let current = match self.keys.get(&key).await? {
             Some(current) if is_held(&current, now) => return Ok(None),
             Some(current) => current,
+            // Somebody has deleted it. Two who put it there at the same moment may both come to hold it.
             None => {
                 self.keys.put(&key, FREE).await?;
                 FREE.to_vec()
@@ -91,7 +96,7 @@ impl<K: KeyValue> HeadSwap<K> {
         now: Timestamp,
     ) -> Result<Option<Lease>, StoreError> {
         let renewed = Lease::new(&lease.holder, now);
-        let key = Self::key(session, "lease");
+        let key = Self::lease_key(session);
         self.exchange(&key, &lease.to_bytes(), &renewed.to_bytes())
             .await
             .map(|held| held.then_some(renewed))
@@ -102,7 +107,7 @@ impl<K: KeyValue> HeadSwap<K> {
     /// # Errors
     /// Those of the key-value store. It lapses then.
     pub async fn give_up_lease(&self, session: &str, lease: &Lease) -> Result<(), StoreError> {
-        let key = Self::key(session, "lease");
+        let key = Self::lease_key(session);
         self.exchange(&key, &lease.to_bytes(), FREE).await.map(drop)
     }
 
