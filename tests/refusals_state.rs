@@ -439,7 +439,7 @@ fn a_request_is_expired_for_every_reader_from_its_expiry_on_and_recorded_before_
         (json!(kept.state), json!(kept.updated_at)),
         (json!("expired"), expiry.clone())
     );
-    assert_eq!(json!(recorded.task(&task).unwrap().shown.at), expiry);
+    assert_eq!(json!(recorded.task(&task).unwrap().shown().at), expiry);
     assert_eq!(shown(), before, "recorded or not, it looks the same");
 }
 

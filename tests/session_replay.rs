@@ -247,7 +247,7 @@ fn clocks_that_disagree_take_nothing_back_that_is_recorded() {
         let play = game(seed, |play, commit| {
             check_claims(&play.session, play.now);
             if commit.is_some() {
-                for task in play.session.tasks().filter(|task| task.shown.state.is_terminal()) {
+                for task in play.session.tasks().filter(|task| task.state().is_terminal()) {
                     let known = ended.entry(task.task_id.clone()).or_insert_with(|| json!(task));
                     assert_eq!(*known, json!(task));
                 }

@@ -130,8 +130,30 @@ impl TaskRecord {
         kept.or(self.stood.as_deref())
     }
 
-    /// Takes a status in; one that is not new is none.
-    pub(super) fn follow(&mut self, standing: Standing) {
+    /// The state that its client was last told.
+    #[must_use]
+    pub fn state(&self) -> TaskState {
+        self.last_standing()
+            .map_or(TaskState::Submitted, |standing| standing.state)
+    }
+
+    /// What its client was last told: nothing yet of a task that is being opened.
+    #[must_use]
+    pub fn shown(&self) -> Shown {
+        let last = self.last_standing();
+        let text = last
+            .and_then(|standing| standing.text.as_ref())
+            .or(self.quoted.as_ref());
+        Shown {
+            state: self.state(),
+            text: text.cloned().unwrap_or_default(),
+            at: last.map_or(self.opened_at, |standing| standing.at),
+        }
+    }
+
+    /// Takes a status in, with the sentence that goes with it; one that is not new is none.
+    pub(super) fn follow(&mut self, standing: Standing, text: String) {
+        self.quoted = standing.text.is_none().then_some(text);
         if self.last_standing() == Some(&standing) {
             return;
         }
@@ -222,7 +244,7 @@ impl Session {
     #[must_use]
     pub fn due_change(&self, task: &TaskRecord, now: Timestamp) -> Option<Change> {
         let request = self.request_of(task)?;
-        lapsed_at(request, now).filter(|_| !task.shown.state.is_terminal())?;
+        lapsed_at(request, now).filter(|_| !task.state().is_terminal())?;
         let (_, standing) = self.outlook(task, now);
         (task.last_standing() != Some(&standing)).then_some(Change::Status(standing))
     }

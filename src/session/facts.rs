@@ -116,7 +116,7 @@ impl Session {
             canceled_at: task.canceled.as_ref().map(|ending| ending.at),
             declined_at: task.declined.as_ref().map(|ending| ending.at),
             // What was answered in time stays answered.
-            recipient_task_dropped: task.shown.state != TaskState::Completed
+            recipient_task_dropped: task.state() != TaskState::Completed
                 && self.is_stranded(root.iter().flat_map(|root| root.to.iter().copied())),
             root_deliveries,
             scope: notes(&task.scope),
@@ -198,8 +198,8 @@ impl Session {
     /// Where a task stands as of `now`, and since when. What has ended stays as it ended.
     #[must_use]
     pub fn standing(&self, task: &TaskRecord, now: Timestamp) -> Shown {
-        if task.shown.state.is_terminal() {
-            return task.shown.clone();
+        if task.state().is_terminal() {
+            return task.shown();
         }
         let facts = self.facts(task, now);
         self.standing_by(task, &project(&facts, SYSTEM_ADDRESS), now)
@@ -208,12 +208,13 @@ impl Session {
     /// [`standing`](Self::standing), by a projection of the task's facts as of `now`.
     #[must_use]
     pub fn standing_by(&self, task: &TaskRecord, projection: &Projection<'_>, now: Timestamp) -> Shown {
-        if task.shown.state.is_terminal() {
-            return task.shown.clone();
+        let told = task.shown();
+        if told.state.is_terminal() {
+            return told;
         }
         let text = sentence(task, projection);
-        if projection.state == task.shown.state && text == task.shown.text {
-            return task.shown.clone();
+        if projection.state == told.state && text == told.text {
+            return told;
         }
         // Between two commits only time changes what is seen, and then since the moment that it was up.
         let lapsed = self.request_of(task).and_then(|request| lapsed_at(request, now));
@@ -236,13 +237,12 @@ impl Session {
         let stranded = dropped.into_iter().flat_map(|item| self.asked_of(item));
         let moved: Vec<_> = std::iter::once(task)
             .chain(stranded)
-            .filter(|task| !task.shown.state.is_terminal())
+            .filter(|task| !task.state().is_terminal())
             .map(|task| (task.task_id.clone(), self.outlook(task, at)))
             .collect();
         for (id, (shown, standing)) in moved {
             if let Some(task) = self.tasks.get_mut(&id) {
-                task.shown = shown;
-                task.follow(standing);
+                task.follow(standing, shown.text);
             }
             self.push_look(&id, at);
         }

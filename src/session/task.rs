@@ -85,7 +85,7 @@ pub struct Ending {
 }
 
 /// The state that the client was last told, and since when it holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// The state.
     pub state: TaskState,
@@ -93,18 +93,6 @@ pub struct Shown {
     pub text: String,
     /// Since when.
     pub at: Timestamp,
-}
-
-impl Shown {
-    /// Before anything was said: a task that is being opened.
-    #[must_use]
-    pub const fn unsaid(at: Timestamp) -> Self {
-        Self {
-            state: TaskState::Submitted,
-            text: String::new(),
-            at,
-        }
-    }
 }
 
 /// A task as the session keeps it.
@@ -161,8 +149,9 @@ pub struct TaskRecord {
     /// The owner dropped the work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<Ending>,
-    /// What the client was last told.
-    pub shown: Shown,
+    /// The sentence of its last status, where that only says whose words they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quoted: Option<String>,
     /// What it was told last, oldest first ([`Self::told_after`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,

@@ -107,7 +107,7 @@ pub(super) struct Head {
     pub(super) garbage: Vec<Object>,
 }
 
-const FORMAT: u64 = u64::from_le_bytes(*b"a2aehd03");
+const FORMAT: u64 = u64::from_le_bytes(*b"a2aehd04");
 
 /// A head's bytes, whole and of a format that is known: what tells whether anything is new is read at once, the rest by
 /// who needs it.

@@ -54,14 +54,14 @@ pub fn check(play: &Play, at: Timestamp) {
     for task in session.tasks() {
         let facts = session.facts(task, at);
         let projection = project(&facts, SYSTEM_ADDRESS);
-        assert_eq!(task.shown.state, projection.state, "{task:?}");
-        assert!(task.shown.at <= at, "{task:?}");
+        assert_eq!(task.state(), projection.state, "{task:?}");
+        assert!(task.shown().at <= at, "{task:?}");
         let within = task
             .canceled
             .as_ref()
             .is_some_and(|ending| ending.by != task.opened_by);
         if !within {
-            assert_eq!(task.shown.text, projection.text, "{task:?}");
+            assert_eq!(task.shown().text, projection.text, "{task:?}");
         }
     }
 }
@@ -81,7 +81,7 @@ fn check_pushes(session: &Session) {
 
 /// A task that waits for its client waits for the answer to questions that are open, and to no other.
 fn check_questions(session: &Session) {
-    for task in session.tasks().filter(|task| !task.shown.state.is_terminal()) {
+    for task in session.tasks().filter(|task| !task.state().is_terminal()) {
         for mail_id in &task.open_questions {
             let question = session.question_put_by(mail_id).unwrap();
             assert_eq!(question.task_id.as_ref(), Some(&task.task_id));

@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::session::event::Event;
 use crate::session::facts::WORK_ITEM;
 use crate::session::request::Request;
-use crate::session::task::{Mail, Origin, Shown, Skill, TaskRecord, WorkItem, WorkStatus};
+use crate::session::task::{Mail, Origin, Skill, TaskRecord, WorkItem, WorkStatus};
 use crate::session::{SendRecord, Session};
 use crate::text;
 use crate::time::Timestamp;
@@ -340,7 +340,7 @@ impl Draft<'_> {
             canceled: None,
             declined: None,
             dropped: None,
-            shown: Shown::unsaid(self.now()),
+            quoted: None,
             changes: Vec::new(),
             forgotten: 0,
             stood: None,

@@ -9,7 +9,7 @@ use redb::{
 /// The format of the file, under [`FORMAT_KEY`].
 const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
 const FORMAT_KEY: &str = "format";
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
 type Commits = TableDefinition<'static, (&'static str, u64), (&'static str, &'static [u8])>;
 
