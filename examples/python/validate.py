@@ -28,6 +28,8 @@ class Work:
 
 
 def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: python validate.py a2a-edge-validators.wasm < request.json")
     verdict = Work(sys.argv[1]).validate(sys.stdin.read())
     if verdict["ok"]:
         print("right")

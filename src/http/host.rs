@@ -110,7 +110,7 @@ pub fn request_line<B>(
     let mut say = |name: &str, value: Value| line.insert(name.to_owned(), value);
     say("event", json!("request"));
     say("id", json!(id));
-    say("method", json!(request.method().as_str()));
+    say("method", json!(shown(request.method().as_str())));
     say(
         "route",
         json!(shown_route(request.method(), request.uri().path())),
@@ -202,7 +202,9 @@ pub fn shown_route(verb: &Verb, path: &str) -> String {
     }
 }
 
-fn shown(text: &str) -> String {
+/// A caller's text as the log shows it: a hundred characters of ASCII at most.
+#[must_use]
+pub fn shown(text: &str) -> String {
     text.chars()
         .take(SHOWN)
         .map(|c| if c.is_ascii_graphic() { c } else { '?' })
@@ -288,6 +290,9 @@ mod tests {
             r#"{"event":"request","id":"id-1","method":"GET","route":"GetTask","session":"s-1","status":200,"ms":7}"#
         );
         assert_eq!(line(None), line(Some("s-1")).replace(r#""session":"s-1","#, ""));
+        let request = head(&"X".repeat(SHOWN + 1), "/", []);
+        let line = request_line("id-1", &request, None, StatusCode::OK, 7);
+        assert_eq!(line["method"], "X".repeat(SHOWN));
     }
 
     #[test]

@@ -54,6 +54,11 @@ fn is_held(value: &[u8], now: Timestamp) -> bool {
         .is_some_and(|until| until > now && until <= most)
 }
 
+/// Who holds a lease, or held it.
+fn holder(value: &[u8]) -> Option<&[u8]> {
+    value.splitn(2, |byte| *byte == b' ').nth(1)
+}
+
 impl<K: KeyValue> HeadSwap<K> {
     pub(super) fn lease_key(session: &str) -> String {
         Self::key(session, "lease")
@@ -102,13 +107,17 @@ impl<K: KeyValue> HeadSwap<K> {
             .map(|held| held.then_some(renewed))
     }
 
-    /// Gives a lease up, if it is still held.
+    /// Gives a lease up, if it is still held: by its holder's name, for it may just have been renewed.
     ///
     /// # Errors
     /// Those of the key-value store. It lapses then.
     pub async fn give_up_lease(&self, session: &str, lease: &Lease) -> Result<(), StoreError> {
         let key = Self::lease_key(session);
-        self.exchange(&key, &lease.to_bytes(), FREE).await.map(drop)
+        let current = self.keys.get(&key).await?.unwrap_or_default();
+        if holder(&current) != Some(lease.holder.as_bytes()) {
+            return Ok(());
+        }
+        self.exchange(&key, &current, FREE).await.map(drop)
     }
 
     /// Swaps a value; whether it is there then.

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::bell::PollingBell;
 use crate::component::{Component, Session};
 use crate::delivery::{self, Sending};
+use crate::room;
 use crate::settings;
 use crate::store::{SpinStore, Unready};
 
@@ -54,10 +55,14 @@ impl App {
         let settings = settings::document().await.map_err(Unready::Misconfigured)?;
         let desk = Component::open(&settings).map_err(Unready::Misconfigured)?;
         let store = HeadSwap::new(SpinStore::open().await?);
+        let notifies = settings::notifies(&settings);
+        if !notifies {
+            room::notifies_nobody();
+        }
         Ok(Rc::new_cyclic(|own| Self {
             desk,
             sending: Sending::default(),
-            notifies: settings::notifies(&settings),
+            notifies,
             own: Weak::clone(own),
             bell: PollingBell::new(store.clone()),
             store,

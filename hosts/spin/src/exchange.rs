@@ -1,18 +1,23 @@
 //! A request of the platform as the core reads it, and the core's answer as the platform sends it.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
+use a2a_edge::http::answer::to;
 use a2a_edge::http::host::{self, Intake, REQUEST_ID};
 use a2a_edge::serve::{self, Stream};
 use bytes::Bytes;
+use futures_util::future::{self, select};
 use futures_util::stream::{LocalBoxStream, StreamExt as _, unfold};
-use http::HeaderValue;
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt as _, Either, Full, StreamBody};
 use serde_json::json;
 use spin_sdk::http::{Request, Response};
+use spin_sdk::time::sleep;
 use spin_sdk::wasip3::http_compat::IncomingRequestBody;
 
 use crate::app::App;
@@ -20,6 +25,9 @@ use crate::component::Exchange;
 use crate::room::Share;
 use crate::rousing::Roused;
 use crate::store::Unready;
+
+/// How long a body may take. It keeps a share of the instance's room meanwhile.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The body of an answer: all of it at once, or a piece at a time.
 pub type Body = Either<Full<Bytes>, StreamBody<Pieces>>;
@@ -38,11 +46,11 @@ pub async fn answer(request: Request) -> Response<Body> {
         Ok(app) => served(&app, head, body, &mut share, &id).await,
         Err(Unready::Misconfigured(fault)) => {
             crate::log(&json!({"event": "settings", "id": id, "why": fault}));
-            whole(host::misconfigured(&fault, &id))
+            whole(asked.method(), host::misconfigured(&fault, &id))
         }
         Err(Unready::Unavailable(why)) => {
             crate::log(&json!({"event": "store", "id": id, "why": why}));
-            whole(host::unavailable(&id))
+            whole(asked.method(), host::unavailable(&id))
         }
     };
     drop(share);
@@ -57,25 +65,21 @@ pub async fn answer(request: Request) -> Response<Body> {
 async fn served(
     app: &Rc<App>,
     head: Parts,
-    mut incoming: IncomingRequestBody,
+    incoming: IncomingRequestBody,
     share: &mut Share,
     id: &str,
 ) -> Response<Body> {
-    let mut intake = Intake::default();
-    while let Some(frame) = incoming.frame().await {
-        let Ok(frame) = frame else {
-            return whole(host::incomplete(id));
-        };
-        if frame.data_ref().is_some_and(|piece| !intake.take(piece)) {
-            break;
-        }
-    }
-    let body = intake.into_bytes();
+    let body = match select(pin!(read(incoming)), pin!(sleep(PATIENCE))).await {
+        future::Either::Left((Some(body), _)) => body,
+        future::Either::Left((None, _)) => return whole(&head.method, host::incomplete(id)),
+        future::Either::Right(_) => return whole(&head.method, host::late(id)),
+    };
     share.settle(&body);
+    let method = head.method.clone();
     let request = http::Request::from_parts(head, body);
     let (head, body) = serve::handle(app.as_ref(), &app.desk, request).await.into_parts();
     match body {
-        serve::Body::Whole(bytes) => whole(Response::from_parts(head, bytes)),
+        serve::Body::Whole(bytes) => whole(&method, Response::from_parts(head, bytes)),
         serve::Body::Stream(stream) => {
             let body = StreamBody::new(pieces(Rc::clone(app), stream));
             Response::from_parts(head, Either::Right(body))
@@ -83,11 +87,27 @@ async fn served(
     }
 }
 
-fn whole(response: Response<Vec<u8>>) -> Response<Body> {
-    let length = HeaderValue::from(response.body().len());
+/// A body up to what the core reads; none of one that breaks off.
+async fn read(mut incoming: IncomingRequestBody) -> Option<Vec<u8>> {
+    let mut intake = Intake::default();
+    while let Some(frame) = incoming.frame().await {
+        if frame.ok()?.data_ref().is_some_and(|piece| !intake.take(piece)) {
+            break;
+        }
+    }
+    Some(intake.into_bytes())
+}
+
+/// An answer as its method asks for it, with its length unless its status has no body. That to a HEAD has the length of what
+/// is left out, if it is known.
+fn whole(method: &Method, response: Response<Vec<u8>>) -> Response<Body> {
+    let response = to(method, response);
+    let length = response.body().len();
     let mut response = response.map(|bytes| Either::Left(Full::new(Bytes::from(bytes))));
-    // The answer to a HEAD has the length of what is left out.
-    response.headers_mut().entry(CONTENT_LENGTH).or_insert(length);
+    let bodiless = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
+    if *method != Method::HEAD && !bodiless.contains(&response.status()) {
+        response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    }
     response
 }
 

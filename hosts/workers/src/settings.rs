@@ -92,7 +92,7 @@ pub fn plain(env: &Env, origin: Option<&str>) -> Result<Rc<Desk>, String> {
         return Ok(desk);
     }
     if set(env, OPERATOR_TOKEN).is_none() {
-        let rule = "expected a secret: set it with `npx wrangler secret put`";
+        let rule = "expected a secret: set it with `wrangler secret put`";
         return Err(format!("{}: {rule}", variable(OPERATOR_TOKEN)));
     }
     let origin = origin.unwrap_or(NOWHERE);

@@ -152,9 +152,12 @@ impl Serve {
         report_panics(log);
         // From here on a signal ends the server in good order, however early it comes.
         let stop = signals::stop().map_err(|error| Failure::Local(format!("no signals: {error}")))?;
-        let server = Server::bind(self.listen)
-            .await
-            .map_err(|error| Failure::Local(format!("cannot listen on {}: {error}", self.listen)))?;
+        let server = Server::bind(self.listen).await.map_err(|error| {
+            Failure::Local(format!(
+                "cannot listen on {}: {error}; name another address with --listen",
+                self.listen
+            ))
+        })?;
         let local = local_url(server.address());
         if self.public_url.is_none() && server.address().ip().is_unspecified() {
             log.warn(

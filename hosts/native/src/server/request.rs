@@ -73,7 +73,7 @@ impl<H: Handler> Requests<H> {
                 "request",
                 &[
                     ("id", json!(&id)),
-                    ("method", json!(method.as_str())),
+                    ("method", json!(host::shown(method.as_str()))),
                     ("path", json!(shown_path(uri.path()))),
                     ("status", json!(status)),
                     ("ms", json!(took)),

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::callers::{Caller, Session, scratch};
+use crate::crowds::all_find_room;
 use crate::hook::{Notified, Webhook};
 use crate::notifications::{ask, update};
 use crate::party::{Party, Redis, sqlite, start};
@@ -155,6 +156,46 @@ fn what_an_instance_was_killed_over_another_sends_once_the_lease_has_lapsed() {
     assert!(waited > LEASE - Duration::from_secs(1), "{waited:?}");
     update(&Caller::of(&other), &session, "claim");
     assert_eq!(webhook.next().state(), "TASK_STATE_WORKING");
+}
+
+#[test]
+fn what_is_asked_for_while_an_instance_ends_its_sending_is_sent_all_the_same() {
+    let party = Party::new(
+        &Deployment::on("memory")
+            .with("instances", "1")
+            .with_local_webhooks(),
+    );
+    let (slow, quick) = (Webhook::start(), Webhook::start());
+    slow.answers.lock().unwrap().extend([""; 20]);
+    let begun = Instant::now();
+    // Half a minute after the first nothing more would be begun, but the last that was is still waited for.
+    for (number, (second, webhook)) in [(0, &slow), (8, &slow), (31, &quick)].into_iter().enumerate() {
+        thread::sleep(Duration::from_secs(second).saturating_sub(begun.elapsed()));
+        open(&party.caller, &party.session, number, &webhook.url);
+    }
+    assert_eq!(quick.next().state(), "TASK_STATE_SUBMITTED");
+}
+
+#[test]
+fn notifications_that_are_tried_again_and_again_leave_requests_their_room() {
+    let party = Party::new(
+        &Deployment::on("memory")
+            .with("instances", "1")
+            .with_local_webhooks(),
+    );
+    let webhook = Webhook::start();
+    webhook
+        .answers
+        .lock()
+        .unwrap()
+        .extend(["503 Service Unavailable"; 500]);
+    let sessions: Vec<Session> = (0..36).map(|_| Session::create(&party.caller)).collect();
+    for session in &sessions {
+        ask(&party.caller, session, &webhook.url);
+    }
+    // After two tries each.
+    thread::sleep(Duration::from_secs(18));
+    all_find_room(&party, 0);
 }
 
 #[test]
