@@ -51,6 +51,18 @@ fn a_lease_is_one_holders_until_it_lapses_or_is_given_up() {
 }
 
 #[test]
+fn a_lease_is_given_up_though_it_was_renewed_behind_its_holder_s_back() {
+    let memory = created();
+    let store = HeadSwap::new(&memory);
+    let first = take(&memory, "one", NOW).unwrap();
+    let later = NOW.plus_millis(10_000);
+    // A renewal that was dropped before it could tell.
+    assert!(run(store.renew_lease("s", &first, later)).unwrap().is_some());
+    run(store.give_up_lease("s", &first)).unwrap();
+    assert!(take(&memory, "two", later).is_some());
+}
+
+#[test]
 fn a_clock_that_is_wrong_holds_nobody_off_for_long() {
     let memory = Memory::default();
     for (ahead, held) in [(LEASE_MS, true), (LEASE_MS + 1, false)] {
